@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { systemCalls } from '../../src/lib/linux/system-calls.ts'
 import { neighbourFilter } from '../../src/network/arp/capture/packet-filter.ts'
 import { PacketSocket } from '../../src/network/arp/capture/packet-socket.ts'
+import { AddressCheck } from '../../src/network/arp/check/address-check.ts'
 import { claimOf } from '../../src/network/arp/check/address-claim.ts'
 import { withHostNetwork } from '../../src/network/netlink/host-network.ts'
 import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
@@ -20,6 +21,7 @@ await inNamespaces(import.meta.filename, () => {
   test('pods reach each other, themselves and the host, and host ports reach pods', (t) => reachability(t, lab))
   test('GC removes pods that the runtime does not know', (t) => collection(t, lab))
   test('an address that another host on the bridge has is not given', (t) => conflicts(t, lab))
+  test('addresses that cannot be probed count as free, with a reason', unprobed)
   test('a pod announces its addresses to the bridge', (t) => announcement(t, lab))
   test('wrong calls are errors of the protocol', (t) => wrongCalls(t, lab))
 })
@@ -136,6 +138,14 @@ async function conflicts(t: TestContext, lab: PluginLab): Promise<void> {
   const refused = await lab.ours('ADD', lab.pod(t, 'g4'), wanted)
   assert.equal(refused.msg, `the requested address 10.66.0.3 is in use by ${stranger} on br-g`)
   assert.doesNotMatch(lab.inside('g4', 'ip', 'link').output, /eth0/)
+}
+
+function unprobed(): void {
+  const problems: string[] = []
+  const check = new AddressCheck(systemCalls(), (message) => problems.push(message))
+  const missing = { index: 999_999, address: stranger }
+  assert.deepEqual(check.probe(missing, ['10.66.0.3'])(), [])
+  assert.match(problems[0] ?? '', /^addresses are not probed: bind: .*ENODEV/)
 }
 
 async function announcement(t: TestContext, lab: PluginLab): Promise<void> {

@@ -48,6 +48,8 @@ export interface PodNetworkOptions {
   readonly addressDirectory: string
   /** Directory of records of pods. */
   readonly recordDirectory: string
+  /** Gets the reason why a pod's addresses were not probed. */
+  readonly onProblem?: ((message: string) => void) | undefined
   /** Gets addresses that another host on the bridge has, and those that the pod got then. */
   readonly onConflict?: ((conflicts: readonly AddressConflict[], addresses: readonly string[]) => void) | undefined
 }
@@ -79,7 +81,7 @@ export class PodNetwork {
       directory: options.addressDirectory,
       rangeSets: options.rangeSets,
     })
-    this.#check = new AddressCheck(options.calls)
+    this.#check = new AddressCheck(options.calls, (message) => options.onProblem?.(message))
     this.#records = new AttachmentRecords(join(options.recordDirectory, options.name))
     const ranges = options.rangeSets.flat().map(({ subnet }) => `${addressAt(subnet, 0)}/${subnet.prefix}`)
     this.#rulesOptions = {

@@ -4,6 +4,7 @@
  * the kernel has sent the probe to all ports, so that a few milliseconds are enough: the pod's interface is made then.
  */
 import { isIPv4 } from 'node:net'
+import { SystemCallError } from '../../../lib/linux/c-library.ts'
 import type { SystemCalls } from '../../../lib/linux/system-calls.ts'
 import type { Link } from '../../netlink/links.ts'
 import { neighbourFilter } from '../capture/packet-filter.ts'
@@ -32,14 +33,38 @@ type Bridge = Pick<Link, 'index' | 'address'>
 
 export class AddressCheck {
   readonly #calls: SystemCalls
+  readonly #onProblem: (message: string) => void
   #open: { readonly link: number; readonly socket: PacketSocket } | undefined
 
-  constructor(calls: SystemCalls) {
+  /** `onProblem` gets the reason why addresses are not probed. */
+  constructor(calls: SystemCalls, onProblem: (message: string) => void) {
     this.#calls = calls
+    this.#onProblem = onProblem
   }
 
-  /** Sends probes; the function that is returned waits for answers and returns them. */
+  /**
+   * Sends probes; the function that is returned waits for answers and returns them. If the kernel refuses them, the
+   * addresses count as free.
+   */
   probe(bridge: Bridge, addresses: readonly string[]): () => AddressConflict[] {
+    const answersOf =
+      this.#attempt(() => this.#send(bridge, addresses)) ?? this.#attempt(() => this.#send(bridge, addresses))
+    return () => (answersOf && this.#attempt(answersOf)) ?? []
+  }
+
+  /** Returns undefined after an error, such as the end of the bridge: the next probe opens the socket again. */
+  #attempt<Result>(run: () => Result): Result | undefined {
+    try {
+      return run()
+    } catch (error) {
+      if (!(error instanceof SystemCallError)) throw error
+      this.close()
+      this.#onProblem(`addresses are not probed: ${error.message}`)
+      return undefined
+    }
+  }
+
+  #send(bridge: Bridge, addresses: readonly string[]): () => AddressConflict[] {
     const socket = this.#socketOf(bridge.index)
     while (socket.receive());
     for (const address of addresses) socket.send(bridge.index, probeOf(bridge.address, address))

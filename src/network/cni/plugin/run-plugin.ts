@@ -70,7 +70,7 @@ async function runCommand(
   config: PluginConfig,
 ): Promise<NetworkResult | undefined> {
   if (config.type === 'loopback') return runLoopback(calls, environment)
-  const network = new PodNetwork({ ...networkOptions(calls, config), onConflict: logConflicts })
+  const network = new PodNetwork({ ...networkOptions(calls, config), onConflict: logConflicts, onProblem: logLine })
   try {
     return await runOn(network, environment, config)
   } finally {
@@ -80,7 +80,11 @@ async function runCommand(
 
 /** Runtimes log what plug-ins write to standard error. */
 function logConflicts(conflicts: readonly AddressConflict[], addresses: readonly string[]): void {
-  process.stderr.write(`t8s cni: in use by other hosts: ${conflictsText(conflicts)}; given: ${addresses.join(', ')}\n`)
+  logLine(`in use by other hosts: ${conflictsText(conflicts)}; given: ${addresses.join(', ')}`)
+}
+
+function logLine(line: string): void {
+  process.stderr.write(`t8s cni: ${line}\n`)
 }
 
 async function runOn(

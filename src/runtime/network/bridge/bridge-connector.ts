@@ -36,6 +36,8 @@ export class BridgeConnector implements PodConnector {
   readonly #ranges: NodeRanges
   readonly #hasFixedRanges: boolean
   readonly #watch: BridgeWatch
+  /** The reason why the last addresses were not probed, which is logged once. */
+  #logged: string | undefined
 
   /** @throws for `podCidr` that is not valid. */
   constructor(options: BridgeConnectorOptions) {
@@ -71,7 +73,9 @@ export class BridgeConnector implements PodConnector {
     const hostPorts = portMappings.map(({ hostIP, ...port }) => ({ ...port, ...(hostIP && { hostIP }) }))
     const attachment = { id, namespace: namespaceFile, interfaceName, hostPorts }
     const task = { kind: 'connect', settings: this.#settings, attachment } as const
-    const { result = {}, conflicts = [] } = await this.#options.thread.run(task)
+    const { result = {}, conflicts = [], problem: unprobed } = await this.#options.thread.run(task)
+    if (unprobed !== undefined && unprobed !== this.#logged) this.#options.log(unprobed, 'warning')
+    this.#logged = unprobed
     if (conflicts.length > 0) this.#options.onConflict(pod, this.#conflictText(conflicts, result))
     this.watch(pod, result)
     return { cniVersion: '1.0.0', ...result }

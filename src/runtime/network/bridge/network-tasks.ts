@@ -32,6 +32,8 @@ export interface NetworkOutcome {
   readonly result?: NetworkResult
   /** Of `connect`: addresses that the pod did not get, as other hosts have them. */
   readonly conflicts?: readonly AddressConflict[]
+  /** Of `connect`: the reason why addresses were not probed. */
+  readonly problem?: string
   /** True if no pod is connected any more: the bridge and the rules are removed. */
   readonly isUnused?: boolean
 }

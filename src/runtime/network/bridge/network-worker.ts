@@ -7,6 +7,7 @@ import { parentPort } from 'node:worker_threads'
 import { systemCalls } from '../../../lib/linux/system-calls.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import type { AddressConflict } from '../../../network/arp/check/address-check.ts'
+import type { Attachment } from '../../../network/cni/attachment.ts'
 import { enableLoopback } from '../../../network/cni/plugin/loopback.ts'
 import { PodNetwork } from '../../../network/cni/pod-network.ts'
 import { addressRange } from '../../../network/ipam/address-range.ts'
@@ -20,6 +21,7 @@ import {
 
 /** Of the task that runs. */
 const conflicts: AddressConflict[] = []
+let problem: string | undefined
 
 /** A thread that is ended does not close its files: it does so while it still waits for tasks. */
 const closeAfterMs = 5000
@@ -50,12 +52,18 @@ const createNetwork = ({ bridge, ranges, formerRanges, notMasqueraded, folder }:
     addressDirectory: join(folder, 'addresses'),
     recordDirectory: join(folder, 'records'),
     onConflict: (found) => conflicts.push(...found),
+    onProblem: (message) => (problem = message),
   })
+
+async function connect(settings: NetworkSettings, attachment: Attachment): Promise<NetworkOutcome> {
+  const result = await networkOf(settings).add(attachment)
+  return { result, conflicts: conflicts.splice(0), ...(problem !== undefined && { problem }) }
+}
 
 async function perform(task: NetworkTask): Promise<NetworkOutcome> {
   switch (task.kind) {
     case 'connect':
-      return { result: await networkOf(task.settings).add(task.attachment), conflicts: conflicts.splice(0) }
+      return connect(task.settings, task.attachment)
     case 'disconnect': {
       const network = networkOf(task.settings)
       await network.remove({ id: task.id, interfaceName })
@@ -81,6 +89,7 @@ parentPort?.on('message', async (task: NetworkTask) => {
   let report: NetworkReport
   clearTimeout(idle)
   conflicts.length = 0
+  problem = undefined
   try {
     report = { done: await perform(task) }
   } catch (error) {
