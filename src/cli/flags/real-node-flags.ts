@@ -23,6 +23,7 @@ export interface RealNodeFlags extends RegistryFlags {
   readonly networkPolicyMode?: PolicyMode
   readonly port?: readonly PortMapping[]
   readonly machines?: number
+  readonly networkBackend?: string
 }
 
 export const realNodeFlags = (): readonly Option[] => [
@@ -55,6 +56,11 @@ export const realNodeFlags = (): readonly Option[] => [
     '--network-policy-mode <MODE>',
     'what has the rules of network policies on the real node (default: nftables, or iptables where only that works)',
   ).choices(policyModes),
+  new Option(
+    '--network-backend <TYPE>',
+    'connect the pods of several nodes by this backend of flannel; the same on all nodes (default: plain routes, for ' +
+      'nodes on one link)',
+  ).choices(['host-gw', 'vxlan', 'udp']),
   new Option(
     '--machines <NUMBER>',
     'real nodes in network namespaces on this machine, machine-1, machine-2, …, in the place of the machine itself ' +
@@ -90,6 +96,7 @@ export function realNode(flags: RealNodeFlags, nodes: NodeFlags): RealNode | und
     kubeletConfigDir: configurationFolder,
     proxyMode,
     networkPolicyMode,
+    networkBackend,
     port: ports,
   } = flags
   const given = Object.entries({
@@ -103,13 +110,15 @@ export function realNode(flags: RealNodeFlags, nodes: NodeFlags): RealNode | und
     '--network-policy-mode': networkPolicyMode,
     '--port': ports,
     '--machines': flags.machines,
+    '--network-backend': flags.networkBackend,
   }).filter(([, value]) => value !== undefined)
   const registries = registrySettings(flags)
   if (nodeType === 'real' || (nodeType === 'auto' && given.length > 0)) {
     if (imageSources && (containerRuntimeEndpoint !== undefined || docker !== undefined))
       throw new ExplainedError('--image-source is for the runtime of Typernetes: leave out the flag of another one')
     const runtime = { containerRuntimeEndpoint, docker, imageSources, registries }
-    return { ...runtime, name, configurationFile, configurationFolder, proxyMode, networkPolicyMode, ports }
+    const network = { proxyMode, networkPolicyMode, networkBackend, ports }
+    return { ...runtime, ...network, name, configurationFile, configurationFolder }
   }
   if (given.length > 0)
     throw new ExplainedError(`${given[0]![0]} is a flag of real nodes: leave out --node-type=simulated`)

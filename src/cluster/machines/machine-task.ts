@@ -1,6 +1,7 @@
 /** The task of the node of a machine. */
 import { join } from 'node:path'
 import type { NodeDns } from '../dns/node-dns.ts'
+import { flannelOf } from '../real-node/index.ts'
 import { instanceOf } from '../real-node/settings/embedded-runtime.ts'
 import type { NodeCertificates } from '../real-node/settings/node-certificates.ts'
 import type { RealNodeTask } from '../real-node/thread/messages.ts'
@@ -47,7 +48,12 @@ export function machineTask(options: MachineTaskOptions): RealNodeTask {
             domain: clusterDomain,
           },
     ports: undefined,
-    peers: { client: certificates.policy, ranges: podClusters, record: join(folder, 'peer-routes.json') },
+    peers: {
+      client: certificates.policy,
+      ranges: podClusters,
+      flannel: flannelOf(node.networkBackend, join(folder, 'flannel')),
+      record: join(folder, 'peer-routes.json'),
+    },
     endsPods: true,
     podCidrs,
     root: join(folder, 'kubelet'),

@@ -39,6 +39,8 @@ export interface RealNode {
   readonly imageSources?: readonly string[]
   /** How Services work; `none`: the cluster has another proxy. Default: the best mode of the machine. */
   readonly proxyMode?: ProxyChoice
+  /** The backend of flannel that connects pods of several nodes: `vxlan`. Default: plain routes, on one link. */
+  readonly networkBackend?: string
   /** The place of the rules of network policies. Default: the best mode of the machine. */
   readonly networkPolicyMode?: PolicyMode
   /** Ports of this machine that lead to Services; they are stored, and remain for later starts. Default: none. */
@@ -163,6 +165,10 @@ const isLoopback = (address: string): boolean => address === '::1' || address.st
 const podRangesOf = ({ runtime }: CheckedNode, podClusters: readonly string[]): readonly string[] =>
   runtime?.docker === undefined && runtime && podClusters.length > 0 ? podRanges(runtime, podClusters) : []
 
+/** Undefined for plain routes. */
+export const flannelOf = (backend: string | undefined, folder: string, kubeconfig?: string) =>
+  backend === undefined ? undefined : { backend, folder, kubeconfig }
+
 interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node' | 'podClusters'> {
   readonly podCidrs: readonly string[]
   readonly apiAddress: string | undefined
@@ -209,7 +215,12 @@ function taskOf(options: TaskOptions): RealNodeTask {
           },
     peers: apiAddress
       ? undefined
-      : { client: certificates.policy, ranges: podClusters, record: join(folder, 'peer-routes.json') },
+      : {
+          client: certificates.policy,
+          ranges: podClusters,
+          flannel: flannelOf(node.networkBackend, join(folder, 'flannel')),
+          record: join(folder, 'peer-routes.json'),
+        },
     endsPods: false,
     ports: { client: certificates.ports },
     podCidrs,

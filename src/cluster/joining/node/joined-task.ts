@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { LoadedAccess } from '../../../client/connection/load-access.ts'
 import type { ServingCredentials } from '../../../kubelet/options.ts'
 import type { CheckedNode } from '../../real-node/checks/requirements.ts'
+import { flannelOf } from '../../real-node/index.ts'
 import type { RealNodeTask } from '../../real-node/thread/messages.ts'
 import type { KnownCluster, NodeFolder } from './node-folder.ts'
 
@@ -18,6 +19,7 @@ export interface JoinedTaskOptions {
 export const nodeFiles = (folder: string) => ({
   proxyRecord: join(folder, 'proxy-mode'),
   routesRecord: join(folder, 'peer-routes.json'),
+  flannel: join(folder, 'flannel'),
   kubelet: join(folder, 'kubelet'),
   podLogs: join(folder, 'logs', 'pods'),
 })
@@ -39,7 +41,15 @@ export function joinedTask({ node, folder, cluster, access, serving }: JoinedTas
     policy: bridge === undefined ? undefined : { client, instance, mode },
     dns: undefined,
     ports: undefined,
-    peers: bridge === undefined ? undefined : { client, ranges: cluster.podRanges, record: files.routesRecord },
+    peers:
+      bridge === undefined
+        ? undefined
+        : {
+            client,
+            ranges: cluster.podRanges,
+            flannel: flannelOf(node.networkBackend, files.flannel, folder.kubeconfig),
+            record: files.routesRecord,
+          },
     endsPods: true,
     podCidrs: [],
     root: files.kubelet,

@@ -29,6 +29,7 @@ export interface CheckedNode {
   readonly runtime: EmbeddedRuntime | undefined
   readonly proxyMode: ProxyChoice | undefined
   readonly networkPolicyMode: PolicyMode | undefined
+  readonly networkBackend: string | undefined
   readonly ports: readonly PortMapping[]
   /** The folder of the logs of pods. Default: in the data directory. */
   readonly podLogs: string | undefined
@@ -57,6 +58,7 @@ export async function checkRealNode(
     ...addressesOf(node),
     proxyMode: node.proxyMode,
     networkPolicyMode: node.networkPolicyMode,
+    networkBackend: node.networkBackend,
     ports: node.ports ?? [],
     podLogs: fields.has('podLogsDir') ? configuration.podLogsDir : undefined,
   }

@@ -23,7 +23,7 @@ export function servicesOf(task: RealNodeTask, log: (line: string) => void): Nod
   let gateway: Promise<(() => Promise<void>) | undefined> = Promise.resolve(undefined)
   let dns: Promise<RunningDnsServer | undefined> = Promise.resolve(undefined)
   let ports: Promise<PortMapper | undefined> = Promise.resolve(undefined)
-  let peers: Promise<PeerRoutes | undefined> = Promise.resolve(undefined)
+  let peers: Promise<Pick<PeerRoutes, 'stop'> | undefined> = Promise.resolve(undefined)
   let keepsRules = false
   let isStopped = false
 
@@ -102,8 +102,13 @@ async function startDns(
   return startEmbeddedDns({ dns, node: task.name, server: { url, ca }, serves, log })
 }
 
-async function startPeers(task: RealNodeTask, log: (line: string) => void): Promise<PeerRoutes | undefined> {
+async function startPeers(
+  task: RealNodeTask,
+  log: (line: string) => void,
+): Promise<Pick<PeerRoutes, 'stop'> | undefined> {
   if (!task.peers) return undefined
+  const { flannel, ranges } = task.peers
+  if (flannel) return (await import('./embedded-flannel.ts')).startEmbeddedFlannel(task, flannel, ranges, log)
   const { PeerRoutes } = await import('./peer-routes.ts')
   const { server, name: node } = task
   const { client, record } = task.peers

@@ -7,6 +7,7 @@ import type { KeyPair } from '../../pki/key-pair.ts'
 import type { EmbeddedPolicy } from '../../policy/embedded-policy.ts'
 import type { ComponentReport } from '../../threads/component-thread.ts'
 import type { ApiGatewayOptions } from '../services/api-gateway.ts'
+import type { EmbeddedFlannel } from '../services/embedded-flannel.ts'
 import type { EmbeddedProxy } from '../services/embedded-proxy.ts'
 import type { EmbeddedRuntime } from '../settings/embedded-runtime.ts'
 
@@ -57,6 +58,8 @@ export interface PeerNetwork {
   readonly client: ClientCredentials
   /** The ranges of all pods, whose packets keep their source on the way to other nodes. */
   readonly ranges: readonly string[]
+  /** Undefined for plain routes, between nodes on one link. */
+  readonly flannel: EmbeddedFlannel | undefined
   /** A file with the routes that were added, which a later start removes if they are not needed any more. */
   readonly record: string
 }
