@@ -33,6 +33,7 @@ await inNamespaces(import.meta.filename, async () => {
   test('no packet is lost while flannel is killed and started again', () => killAndRestart(lab))
   test('a node that left while flannel was down leaves nothing behind, and returns with another address and MAC', () =>
     leaveAndReturn(lab))
+  test('a Node that is deleted and created again while flannel runs is annotated again', () => recreateNode(lab))
   test('what others remove or change in the kernel is restored', () => restoreChanges(lab))
   test('host-gw replaces vxlan by routes through the nodes, and packets are not encapsulated', () =>
     replaceByHostGw(lab))
@@ -166,6 +167,14 @@ async function leaveAndReturn({ lab, a, b, c, vxlan }: BridgeLab): Promise<void>
   assert.notEqual(macOf(c), mac)
   for (const other of [a, b]) await hasEntries(other, c, 113)
   assert.ok(!b.run('bridge', 'fdb').includes(mac), 'the former MAC address')
+}
+
+async function recreateNode({ lab, a, b, c }: BridgeLab): Promise<void> {
+  const node = await lab.removeNode('c')
+  await waitFor('no route', () => !a.run('ip', 'route').includes('10.244.3.0/24'))
+  await lab.addNode(node)
+  for (const other of [a, b]) await hasEntries(other, c, 113)
+  assert.ok(await waitFor('the condition', () => lab.condition('c', 'NetworkUnavailable')))
 }
 
 async function restoreChanges(bridge: BridgeLab): Promise<void> {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FlagValues } from '../../apiserver/serving-flags/parse.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { Lifetime } from '../../lib/lifetime/lifetime.ts'
+import { notifyReady } from '../../lib/linux/service-manager.ts'
 import { systemCalls } from '../../lib/linux/system-calls.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { runRulesProgram } from '../../network/cni/host-ports/run-rules-program.ts'
@@ -77,9 +78,19 @@ class FlannelRun {
     await this.#keepTraffic(config, network)
     this.#writeSubnetFile(config, network)
     log('Running backend.')
+    this.#notifyReady()
     const complete = this.#subnets.completeLease(network.lease, signal)
     void loop.applied.then(() => log('the leases of all nodes are in effect'))
     await Promise.race([complete, loop.run().then(() => complete)])
+  }
+
+  #notifyReady(): void {
+    const { environment, log } = this.#options
+    try {
+      notifyReady(systemCalls(), environment)
+    } catch (error) {
+      log(`Failed to notify systemd the message READY=1 ${messageOf(error)}`)
+    }
   }
 
   async #serveHealth(): Promise<void> {

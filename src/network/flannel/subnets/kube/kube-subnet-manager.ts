@@ -155,11 +155,14 @@ export class KubeSubnetManager implements SubnetManager {
     }
   }
 
-  async #publish(node: Node, attributes: LeaseAttributes): Promise<void> {
+  /** Resolves with true if annotations were missing or different. */
+  async #publish(node: Node, attributes: LeaseAttributes): Promise<boolean> {
     const { names, node: name } = this.#options
     const present = node.metadata.annotations ?? {}
     const annotations = annotationChanges(annotationsOf(names, attributes, present), present)
-    if (annotations) await this.#client.patch(nodes, '', name, { metadata: { annotations } }, 'strategic', 'status')
+    if (!annotations) return false
+    await this.#client.patch(nodes, '', name, { metadata: { annotations } }, 'strategic', 'status')
+    return true
   }
 
   /** A Node that was deleted and created again has no annotations, and may have another subnet. */
@@ -174,7 +177,9 @@ export class KubeSubnetManager implements SubnetManager {
       )
       return
     }
+    const { setsNetworkUnavailable } = this.#options
     this.#publishing ??= this.#publish(node, attributes)
+      .then((isChanged) => (isChanged && setsNetworkUnavailable ? this.#setCondition() : undefined))
       .catch((error) => this.#options.log(`cannot annotate the node: ${messageOf(error)}`))
       .finally(() => {
         this.#publishing = undefined
