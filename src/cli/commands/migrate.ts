@@ -50,13 +50,16 @@ async function run(options: MigrateOptions): Promise<void> {
     const { entries, revision } = await migrate(from, to, (...step) => progress.showSteps(...step))
     progress.end()
     process.stdout.write(`copied ${entries} entries, all are equal; the revision is ${revision} now\n`)
-    process.stdout.write(`start it with: ${startOf(to, options.to)}\n`)
+    process.stdout.write(`start it with: ${startOf(to, options)}\n`)
   } finally {
     progress.end()
   }
 }
 
-const startOf = (to: Place, text: string): string =>
-  to.kind === 'directory'
-    ? `t8s up --data-dir ${text}`
-    : `t8s apiserver --etcd-servers=${to.options.servers.join()} with its other flags`
+/** The certificates and keys remain in the directory of the source. */
+function startOf(to: Place, { from, to: directory }: Pick<MigrateOptions, 'from' | 'to'>): string {
+  if (to.kind === 'directory') return `t8s up --data-dir ${directory}`
+  const etcd = `--etcd-servers=${to.options.servers.join()}`
+  const up = from.startsWith('etcd://') ? '' : `t8s up --data-dir ${from} ${etcd}, or `
+  return `${up}t8s apiserver ${etcd}, with its other flags`
+}

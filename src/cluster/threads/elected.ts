@@ -24,6 +24,8 @@ export interface ElectedOptions
 export interface LeadingComponent {
   /** Resolves when its informers have synced. */
   readonly synced: Promise<void>
+  /** Rejects if the component has failed: it is started again then. */
+  readonly ended?: Promise<unknown>
   /** Resolves when running work is done. If the lease is lost, another process may lead: it must not write any more. */
   stop(isLost: boolean): Promise<void>
 }
@@ -44,7 +46,8 @@ export function runElected({ client, component, start, log, ...lease }: ElectedO
   const { promise: synced, resolve } = Promise.withResolvers<void>()
   const identity = `${hostname()}_${randomUUID()}`
   const name = `${lease.namespace}/${lease.name}`
-  let wasFollower = false
+  // The first term needs no line.
+  let logged = identity
   const events = new EventRecorder(client, component, log)
   const elector = new LeaderElector({
     ...lease,
@@ -52,11 +55,11 @@ export function runElected({ client, component, start, log, ...lease }: ElectedO
     identity,
     events,
     onNewLeader(leader) {
-      if (leader === '') return
-      if (leader !== identity) log(`${component} is run by ${leader}, which holds the lease ${name}`)
-      else if (wasFollower) log(`${component} is run by this process: it has the lease ${name}`)
-      wasFollower = leader !== identity
-      if (wasFollower) resolve()
+      if (leader === '' || leader === logged) return
+      logged = leader
+      if (leader === identity) log(`${component} is run by this process: it has the lease ${name}`)
+      else log(`${component} is run by ${leader}, which holds the lease ${name}`)
+      if (leader !== identity) resolve()
     },
     log,
   })
@@ -64,15 +67,16 @@ export function runElected({ client, component, start, log, ...lease }: ElectedO
   async function term(signal: AbortSignal): Promise<void> {
     const running = await start()
     void running.synced.then(resolve)
-    if (!signal.aborted) await new Promise((aborted) => signal.addEventListener('abort', aborted, { once: true }))
-    await running.stop(!stopping.signal.aborted)
+    await runTerm(running, signal, stopping.signal)
   }
 
   async function terms(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
         const end = await elector.run(term, stopping.signal)
-        if (end === 'lost') log(`${component} stopped: it lost the lease ${name}`)
+        if (end !== 'lost') continue
+        if (logged === identity) logged = ''
+        log(`${component} stopped: it lost the lease ${name}`)
       } catch (error) {
         log(`${component} failed, and is started again: ${messageOf(error)}`)
         await delay(retryMs, undefined, { signal: stopping.signal }).catch(() => {})
@@ -92,5 +96,15 @@ export function runElected({ client, component, start, log, ...lease }: ElectedO
       resolve()
       events.stop()
     },
+  }
+}
+
+/** Stops the component at the end of its term. Rejects if it has failed. */
+async function runTerm(running: LeadingComponent, signal: AbortSignal, stopping: AbortSignal): Promise<void> {
+  const aborted = new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }))
+  try {
+    if (!signal.aborted) await (running.ended ? Promise.race([aborted, running.ended]) : aborted)
+  } finally {
+    await running.stop(signal.aborted && !stopping.aborted)
   }
 }
