@@ -13,6 +13,11 @@ import {
 import { dirname, join } from 'node:path'
 
 const modules = ['virtio_pci', 'virtio_blk', 'overlay']
+/** Modules of networks, and of ciphers that WireGuard needs. */
+const networkFolders = [
+  ...['net', 'lib', 'arch/x86/crypto'],
+  ...['veth.ko', 'dummy.ko', 'wireguard'].map((name) => `drivers/net/${name}`),
+].map((path) => `kernel/${path}`)
 const applets = ['sh', 'mount', 'umount', 'modprobe', 'sleep', 'switch_root']
 
 export interface Kernel {
@@ -42,8 +47,7 @@ export function fetchKernel(folder: string): Kernel {
 function networkModules(folder: string, kernel: string, version: string): string {
   const [base, from] = [join(folder, 'network'), join(kernel, 'lib/modules', version)]
   const to = join(base, 'lib/modules', version)
-  for (const path of ['kernel/net', 'kernel/lib', 'kernel/drivers/net/veth.ko', 'kernel/drivers/net/dummy.ko'])
-    cpSync(join(from, path), join(to, path), { recursive: true })
+  for (const path of networkFolders) cpSync(join(from, path), join(to, path), { recursive: true })
   for (const file of ['modules.order', 'modules.builtin']) cpSync(join(from, file), join(to, file))
   execFileSync('busybox', ['depmod', '-b', base, version])
   return join(base, 'lib/modules')

@@ -14,6 +14,7 @@ const loaders: Readonly<Record<string, () => Promise<Backend>>> = {
   },
   gce: async () => (await import('./clouds/gce/gce-backend.ts')).gceBackend(thisMachine),
   'host-gw': async () => (await import('./host-gw/host-gw-backend.ts')).hostGwBackend,
+  ipip: async () => (await import('./ipip/ipip-backend.ts')).ipipBackend,
   udp: async () => (await import('./udp/udp-backend.ts')).udpBackend,
   vxlan: async () => (await import('./vxlan/vxlan-backend.ts')).vxlanBackend,
   wireguard: async () => (await import('./wireguard/wireguard-backend.ts')).wireguardBackend,
