@@ -113,7 +113,7 @@ async function nameFaults({ c, configure }: RouterLab): Promise<void> {
   assert.match(c.output, /error looking up interface eth7: there is no such interface\. This machine has .*eth0 \[192/)
   c.spawn(configure('wrong', {}, { Type: 'teleport' }))
   await c.ended()
-  assert.match(c.output, /unknown backend type: teleport\. Use one of alloc, .*host-gw.* as Backend\.Type/)
+  assert.match(c.output, /unknown backend type: teleport\. Use one of .*alloc, .*host-gw.* as Backend\.Type/)
   const { code, stderr } = t8s(['flannel', '--ifaces', 'eth0'])
   assert.notEqual(code, 0)
   assert.match(stderr, /unknown flag: --ifaces/)
