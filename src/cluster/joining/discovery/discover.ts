@@ -101,7 +101,9 @@ function unreachable(url: string, error: unknown): ExplainedError {
       '--bind-address 0.0.0.0 prints with t8s token create --print-join-command'
     : 'check the address, and that the server listens on it: t8s up listens on loopback, unless it is started with ' +
       '--bind-address 0.0.0.0'
-  const reason = messageOf(error).replace(/^GET \S+: /, '')
+  const reason = messageOf(error)
+    .replace(/^GET \S+: /, '')
+    .replace(`${url} is unreachable: `, '')
   return new ExplainedError(`cannot join the cluster at ${url}: ${reason}: ${hint}`, { cause: error })
 }
 
