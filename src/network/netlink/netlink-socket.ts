@@ -8,8 +8,11 @@ const family = 16
 const rawSocket = 3
 const closeOnExec = 0o2000000
 
-/** NETLINK_ROUTE: interfaces, addresses, routes. NETLINK_NETFILTER: connections. NETLINK_GENERIC: families by name. */
-export const protocols = { route: 0, netfilter: 12, generic: 16 } as const
+/**
+ * NETLINK_ROUTE: interfaces, addresses, routes. NETLINK_XFRM: policies of IPsec. NETLINK_NETFILTER: connections.
+ * NETLINK_GENERIC: families by name.
+ */
+export const protocols = { route: 0, xfrm: 6, netfilter: 12, generic: 16 } as const
 
 /** SOL_NETLINK and its options: errors come with a text and without the request. */
 const optionLevel = 270

@@ -15,6 +15,7 @@ const loaders: Readonly<Record<string, () => Promise<Backend>>> = {
   gce: async () => (await import('./clouds/gce/gce-backend.ts')).gceBackend(thisMachine),
   'host-gw': async () => (await import('./host-gw/host-gw-backend.ts')).hostGwBackend,
   ipip: async () => (await import('./ipip/ipip-backend.ts')).ipipBackend,
+  ipsec: async () => (await import('./ipsec/ipsec-backend.ts')).ipsecBackend,
   udp: async () => (await import('./udp/udp-backend.ts')).udpBackend,
   vxlan: async () => (await import('./vxlan/vxlan-backend.ts')).vxlanBackend,
   wireguard: async () => (await import('./wireguard/wireguard-backend.ts')).wireguardBackend,
