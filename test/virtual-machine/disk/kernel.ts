@@ -13,9 +13,9 @@ import {
 import { dirname, join } from 'node:path'
 
 const modules = ['virtio_pci', 'virtio_blk', 'overlay']
-/** Modules of networks, and of ciphers that WireGuard needs. */
+/** Modules of networks, and of ciphers that WireGuard and IPsec need. */
 const networkFolders = [
-  ...['net', 'lib', 'arch/x86/crypto'],
+  ...['net', 'lib', 'crypto', 'arch/x86/crypto'],
   ...['veth.ko', 'dummy.ko', 'wireguard'].map((name) => `drivers/net/${name}`),
 ].map((path) => `kernel/${path}`)
 const applets = ['sh', 'mount', 'umount', 'modprobe', 'sleep', 'switch_root']

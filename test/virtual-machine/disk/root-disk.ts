@@ -25,6 +25,16 @@ export function copyProgram(folder: string, program: string): void {
   const file = program.startsWith('/') ? program : execFileSync('which', [program], { encoding: 'utf8' }).trim()
   const target = join(folder, 'usr/bin', file.split('/').at(-1)!)
   copyTo(realpathSync(file), target)
+  copyLibraries(folder, file)
+}
+
+/** Copies a file and its libraries to its own place: a plug-in of a program. */
+export function copyLibrary(folder: string, file: string): void {
+  copyTo(realpathSync(file), join(folder, file))
+  copyLibraries(folder, file)
+}
+
+function copyLibraries(folder: string, file: string): void {
   // A static program has none, which ldd reports as an error.
   const { stdout } = spawnSync('ldd', [file], { encoding: 'utf8' })
   for (const library of stdout.match(/\/\S+(?= \(0x)/g) ?? []) copyTo(realpathSync(library), join(folder, library))

@@ -23,8 +23,8 @@ async function printed(child: ChildProcess, text: string): Promise<string> {
     if (output.includes(text)) resolve(output)
   }
   for (const stream of [child.stdout!, child.stderr!]) stream.on('data', onData)
-  child.once('exit', () => reject(new Error(`it ended:\n${output}`)))
-  const timer = setTimeout(() => reject(new Error(`it has not printed “${text}”:\n${output}`)), 30_000)
+  child.once('close', () => reject(new Error(`it ended:\n${output}`)))
+  const timer = setTimeout(() => reject(new Error(`it has not printed “${text}”:\n${output}`)), 60_000)
   return promise.finally(() => clearTimeout(timer))
 }
 
@@ -44,23 +44,39 @@ before(() => {
       inNode(number, 'ip', ...command.split(' '))
 })
 
+const startCapture = (count: string, filter: string, sentOnly: boolean): ChildProcess => {
+  const direction = sentOnly ? ['-Q', 'out'] : []
+  return start('1', 'tcpdump', '-i', 'eth0', '-nn', '-l', '-Z', 'root', ...direction, '-c', count, filter)
+}
+
 interface Wire {
   /** Packets on the link between the nodes, and a part of a line about one. */
   readonly filter: string
   readonly text: string
   readonly mtu: number
+  /** Only packets that the first node sends: the kernel shows received packets of a tunnel again, decrypted. */
+  readonly sentOnly?: boolean
+  /** A line of a node that is connected, after the first ones. */
+  readonly connected?: string
 }
 
+/** A node's files of programs are its own, as on machines of their own. */
+const ownFiles = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /run; exec "$@"', 'sh'] as const
+
 /** Connects both nodes by a backend; the addresses of `cni0` stand for pods. */
-async function connect(type: string, backends: readonly object[], { filter, text, mtu }: Wire): Promise<void> {
+async function connect(type: string, backends: readonly object[], wire: Wire): Promise<void> {
+  const { filter, text, mtu, sentOnly = false, connected = 'restored' } = wire
+  const [unshare, ...inOwnFiles] = ownFiles
   const nodes = numbers.map((number, i) => {
     const settings = JSON.stringify(backends[i] ?? backends[0])
-    return start(number, 'node', '/flannel-peer.js', type, number, number === '1' ? '2' : '1', settings)
+    const args = ['node', '/flannel-peer.js', type, number, number === '1' ? '2' : '1', settings]
+    return start(number, unshare, ...inOwnFiles, ...args)
   })
   after(() => nodes.forEach((node) => void node.kill('SIGKILL')))
-  const outputs = await Promise.all(nodes.map((node) => printed(node, 'restored')))
-  for (const output of outputs) assert.match(output, new RegExp(`applied, MTU ${mtu}\nrestored`))
-  const capture = start('1', 'tcpdump', '-i', 'eth0', '-nn', '-l', '-Z', 'root', '-c', '2', filter)
+  const outputs = await Promise.all(nodes.map((node) => printed(node, connected)))
+  const nothingNew = `applied, MTU ${mtu}\n(?:charon: .*\n|ipsec: connected .*\n)*restored`
+  for (const output of outputs) assert.match(output, new RegExp(nothingNew))
+  const capture = startCapture('10', filter, sentOnly)
   await printed(capture, 'listening on')
   const packets = printed(capture, text)
   inNode('1', 'busybox', 'ping', '-I', '10.244.1.1', '-c', '3', '-W', '5', '10.244.2.1')
@@ -98,4 +114,25 @@ test('wireguard connects nodes by the kernel', async () => {
   await connect('wireguard', [{ PSK }], { filter: 'udp port 51820', text: '192.168.33.101.51820 > 192.168', mtu: 1420 })
   assert.match(inNode('1', 'ip', 'route'), /^10\.244\.0\.0\/16 dev flannel-wg/m)
   assert.match(inNode('1', 'ip', '-d', 'link', 'show', 'flannel-wg'), /wireguard/)
+  for (const number of numbers) inNode(number, 'ip', 'link', 'delete', 'flannel-wg')
+})
+
+test('ipsec connects nodes by packets of ESP, also in packets of UDP, and while flannel does not run', async () => {
+  for (const [number, peer] of ['12', '21'])
+    inNode(number!, 'ip', ...`route add 10.244.0.0/16 via 192.168.33.10${peer} src 10.244.${number}.1`.split(' '))
+  const PSK = 'f'.repeat(96)
+  const common = { sentOnly: true, connected: 'ipsec: connected to' }
+  await connect('ipsec', [{ PSK }], { ...common, filter: 'icmp or esp', text: 'ESP(spi=0x', mtu: 1423 })
+  const capture = startCapture('3', 'icmp or esp', true)
+  await printed(capture, 'listening on')
+  const packets = printed(capture, '3 packets captured')
+  assert.match(inNode('1', 'busybox', 'ping', '-I', '10.244.1.1', '-c', '3', '10.244.2.1'), / 0% packet loss/)
+  const output = await packets
+  assert.match(output, /192\.168\.33\.101 > 192\.168\.33\.102: ESP\(spi=0x\w+,seq=0x\w+\)/)
+  assert.doesNotMatch(output, /ICMP/)
+  // Another charon uses the ports now.
+  execFileSync('busybox', ['killall', '-KILL', 'charon'])
+  for (const number of numbers) inNode(number, 'ip', 'xfrm', 'state', 'flush')
+  const inUdp = { ...common, filter: 'icmp or udp port 4500', text: 'UDP-encap: ESP(spi=0x', mtu: 1415 }
+  await connect('ipsec', [{ PSK, UDPEncap: true }], inUdp)
 })

@@ -40,7 +40,7 @@ const subnets: BackendContext['subnets'] = {
 }
 const network = await (await backendOf(type)).register({
   ...{ config, external, subnets, calls, random: randomBytes, signal: new AbortController().signal },
-  environment: { WIREGUARD_KEY_FILE: `/tmp/key-${own}` },
+  environment: { ...process.env, WIREGUARD_KEY_FILE: `/tmp/key-${own}` },
   log: (line) => console.log(line),
 })
 while (!existsSync(fileOf(peer)) || readFileSync(fileOf(peer), 'utf8') === '') await delay(50)
@@ -51,4 +51,11 @@ console.log(`applied, MTU ${network.mtu}`)
 await network.restore()
 console.log('restored')
 process.once('SIGTERM', () => process.exit())
-setInterval(() => {}, 1000)
+for (;;) {
+  await delay(1000)
+  try {
+    await network.restore()
+  } catch (error) {
+    console.log(String(error))
+  }
+}

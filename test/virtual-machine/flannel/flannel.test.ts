@@ -1,31 +1,39 @@
-/** Backends of flannel on a machine whose kernel has ipip and WireGuard. */
+/** Backends of flannel on a machine whose kernel has ipip, WireGuard and ESP. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Kernel } from '../disk/kernel.ts'
-import { copyKoffi, copyProgram } from '../disk/root-disk.ts'
+import { copyKoffi, copyLibrary, copyProgram } from '../disk/root-disk.ts'
 import { runMachine, skipReason } from '../run-machine.ts'
 
 // The shell of busybox would run its own ip.
-const programs = ['sh', 'ip', 'nsenter', 'unshare', 'tcpdump', 'head']
+const programs = ['sh', 'ip', 'nsenter', 'unshare', 'tcpdump', 'head', '/usr/lib/ipsec/charon']
+/** Plug-ins of charon: those for a shared secret, and for the ciphers of flannel. */
+const plugins = [
+  ...['nonce', 'random', 'drbg', 'aes', 'sha1', 'sha2', 'hmac', 'kdf', 'gmp', 'openssl'],
+  ...['kernel-netlink', 'socket-default', 'vici'],
+]
 
 function addFiles(folder: string, { modules }: Kernel): void {
   for (const program of programs) copyProgram(folder, program)
+  for (const plugin of plugins) copyLibrary(folder, `/usr/lib/ipsec/plugins/libstrongswan-${plugin}.so`)
   copyKoffi(folder)
-  for (const path of ['lib', 'etc']) mkdirSync(join(folder, path), { recursive: true })
+  for (const path of ['lib', 'etc', 'var']) mkdirSync(join(folder, path), { recursive: true })
+  symlinkSync('/run', join(folder, 'var/run'))
+  writeFileSync(join(folder, 'etc/strongswan.conf'), `charon {\n  load = ${plugins.join(' ')}\n}\n`)
   // tcpdump looks up its user.
   writeFileSync(join(folder, 'etc/passwd'), 'root:x:0:0::/root:/bin/sh\n')
   cpSync(modules, join(folder, 'lib/modules'), { recursive: true })
 }
 
-test('ipip and wireguard connect nodes by the kernel', { skip: skipReason(programs) }, async () => {
+test('ipip, wireguard and ipsec connect nodes by the kernel', { skip: skipReason(programs) }, async () => {
   const output = await runMachine({
     checks: join(import.meta.dirname, 'checks.ts'),
     peers: [join(import.meta.dirname, 'flannel-peer.ts')],
     addFiles,
     megabytes: 512,
-    timeoutMs: 200_000,
+    timeoutMs: 300_000,
   })
   assert.match(output, /^checks ended with 0\r?$/m, output)
 })
