@@ -25,6 +25,8 @@ export interface PodConnectionsOptions {
   readonly podCidr?: string | undefined
   /** Destinations that see the addresses of pods on the bridge: the ranges of other nodes. Default: none. */
   readonly notMasqueraded?: readonly string[] | undefined
+  /** The file of flannel for which pods on the bridge wait, and whose MTU they get. Default: none. */
+  readonly subnetFile?: string | undefined
   /** Resolves when a connected pod may send and receive packets: network policies hold. Default: immediately. */
   readonly admit?: ((pod: AdmittedPod) => Promise<void>) | undefined
   /** Gets the reason why a pod has another address than it should, or shares one with another host; the log has it. */
@@ -66,6 +68,7 @@ export class PodConnections {
       bridge = 't8s0',
       podCidr,
       notMasqueraded,
+      subnetFile,
       admit,
       onConflict,
     }: PodConnectionsOptions,
@@ -82,6 +85,7 @@ export class PodConnections {
       bridge,
       podCidr,
       notMasqueraded,
+      subnetFile,
       root,
       state,
       onConflict: reportConflict,

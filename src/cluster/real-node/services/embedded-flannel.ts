@@ -1,6 +1,7 @@
 /** flannel in the process of a node, in place of plain routes: `--network-backend`. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { kubeconfigFor, kubeconfigYaml } from '../../../kubeconfig/kubeconfig.ts'
 import { rangeHas } from '../../../lib/cidr.ts'
 import { writeFileAtomically } from '../../../lib/files/atomic-file.ts'
@@ -9,8 +10,9 @@ import { systemCalls } from '../../../lib/linux/system-calls.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import { type HostNetwork, withHostNetwork } from '../../../network/netlink/host-network.ts'
 import { flannelFlags } from '../../flannel/flags.ts'
-import { runFlannel } from '../../flannel/run-flannel.ts'
+import { type FlannelOptions, runFlannel } from '../../flannel/run-flannel.ts'
 import type { RealNodeTask } from '../thread/messages.ts'
+import { subnetFileIn } from './flannel-files.ts'
 
 type Log = (line: string) => void
 
@@ -24,12 +26,15 @@ export interface EmbeddedFlannel {
   readonly folder: string
 }
 
+/** Pauses before flannel is started again, in ms. */
+const retryMs = { first: 100, most: 10_000 }
+
 /** Lines of flannel about its normal work. */
 const usualLines = /^(?:Created|Found|Using|Running|Wrote|flannel is ready|the leases|Start|.*sysctl)/
 
 /** Starts in the background. Errors are logged. */
 export function startEmbeddedFlannel(
-  { name, server }: RealNodeTask,
+  { name, ips, server }: RealNodeTask,
   flannel: EmbeddedFlannel,
   ranges: readonly string[],
   log: Log,
@@ -44,21 +49,25 @@ export function startEmbeddedFlannel(
     writeFileAtomically(kubeconfig, kubeconfigYaml(kubeconfigFor('flannel', { url, ca, cert, key })), 0o600)
   }
   const stopping = new AbortController()
-  const running = runFlannel({
-    flags: flannelFlags(
-      [
-        '--kube-subnet-mgr',
-        `--kubeconfig-file=${kubeconfig}`,
-        `--net-config-path=${config}`,
-        `--subnet-file=${join(folder, 'subnet.env')}`,
-        '--iptables-forward-rules=false',
-      ],
-      {},
-    ),
-    environment: { NODE_NAME: name },
-    log: (line) => usualLines.test(line) || log(`flannel: ${line}`),
-    signal: stopping.signal,
-  }).catch((error) => log(`pods do not reach other nodes: ${messageOf(error)}`))
+  const running = keepRunning(
+    {
+      flags: flannelFlags(
+        [
+          '--kube-subnet-mgr',
+          `--kubeconfig-file=${kubeconfig}`,
+          `--net-config-path=${config}`,
+          `--subnet-file=${subnetFileIn(folder)}`,
+          '--iptables-forward-rules=false',
+          ...ips.slice(0, 1).map((ip) => `--iface=${ip}`),
+        ],
+        {},
+      ),
+      environment: { NODE_NAME: name },
+      log: (line) => usualLines.test(line) || log(`flannel: ${line}`),
+      signal: stopping.signal,
+    },
+    log,
+  )
   return {
     async stop() {
       stopping.abort()
@@ -66,6 +75,23 @@ export function startEmbeddedFlannel(
       removeNetwork(ranges)
       rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** Starts flannel again when it ends: its node may have no subnet yet, or has got another one. */
+async function keepRunning(options: FlannelOptions, log: Log): Promise<void> {
+  const { signal } = options
+  for (let pauseMs = retryMs.first, logged = ''; !signal.aborted; pauseMs = Math.min(2 * pauseMs, retryMs.most)) {
+    const started = performance.now()
+    try {
+      await runFlannel(options)
+    } catch (error) {
+      const problem = messageOf(error)
+      if (problem !== logged) log(`pods do not reach other nodes: ${problem}. flannel is started again`)
+      logged = problem
+    }
+    if (performance.now() - started > retryMs.most) pauseMs = retryMs.first
+    await delay(pauseMs, undefined, { signal }).catch(() => {})
   }
 }
 

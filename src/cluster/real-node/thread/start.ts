@@ -11,6 +11,7 @@ import type { RunningRuntime } from '../../../runtime/runtime.ts'
 import { profilePages } from '../../kubelet/profile-pages.ts'
 import { rateLimitOf } from '../../kubelet/rate-limit.ts'
 import { tlsLimits } from '../../kubelet/tls-limits.ts'
+import { subnetFileIn } from '../services/flannel-files.ts'
 import { type NodeServices, servicesOf } from '../services/node-services.ts'
 import { type EmbeddedRuntime, pluginFolders } from '../settings/embedded-runtime.ts'
 import type { RealNodeTask } from './messages.ts'
@@ -133,7 +134,14 @@ async function startRuntime(
     imageFolder: imageRoot,
     imageSources,
     registries,
-    network: { ...pluginFolders, bridge, notMasqueraded: peers?.ranges, admit, onConflict: warn },
+    network: {
+      ...pluginFolders,
+      bridge,
+      notMasqueraded: peers?.ranges,
+      subnetFile: peers?.flannel && subnetFileIn(peers.flannel.folder),
+      admit,
+      onConflict: warn,
+    },
     streamPort: 0,
     log,
   })

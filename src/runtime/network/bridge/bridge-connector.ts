@@ -2,10 +2,12 @@
 import { join } from 'node:path'
 import { systemCalls } from '../../../lib/linux/system-calls.ts'
 import type { Log } from '../../../lib/log/log.ts'
+import { messageOf } from '../../../lib/message-of.ts'
 import { neighbourFilter } from '../../../network/arp/capture/packet-filter.ts'
 import { PacketSocket } from '../../../network/arp/capture/packet-socket.ts'
 import { type AddressConflict, conflictsText } from '../../../network/arp/check/address-check.ts'
 import { findRulesProgram } from '../../../network/cni/host-ports/find-rules-program.ts'
+import { readSubnetFile } from '../../../network/flannel/subnet-file/subnet-file.ts'
 import { withHostNetwork } from '../../../network/netlink/host-network.ts'
 import { addressesOf, type NetworkResult } from '../network-result.ts'
 import type { ConnectedPod, PodConnector, PodIdentity } from '../pod-connector.ts'
@@ -22,6 +24,8 @@ export interface BridgeConnectorOptions {
   readonly podCidr?: string | undefined
   /** Destinations that see the addresses of pods. Default: none. */
   readonly notMasqueraded?: readonly string[] | undefined
+  /** The file of flannel (`subnet.env`): pods wait for it, and get its MTU. Default: none, so they do not wait. */
+  readonly subnetFile?: string | undefined
   /** The folder of the node's ranges, which survives a reboot. */
   readonly root: string
   /** The folder of addresses and records, which a reboot removes. */
@@ -55,7 +59,7 @@ export class BridgeConnector implements PodConnector {
         'the node has no range of pod addresses yet: give it one with --pod-cidr, ' +
         'or let the cluster give one to each node with --allocate-node-cidrs and --cluster-cidr'
       )
-    return findRulesProgram().problem
+    return this.#subnet.problem ?? findRulesProgram().problem
   }
 
   /**
@@ -109,6 +113,18 @@ export class BridgeConnector implements PodConnector {
     return join(this.#options.state, 'network')
   }
 
+  /** The MTU that flannel wrote, or the reason why pods have to wait. */
+  get #subnet(): { readonly mtu?: number; readonly problem?: string } {
+    const { subnetFile } = this.#options
+    if (subnetFile === undefined) return {}
+    try {
+      const file = readSubnetFile(subnetFile)
+      return file ? { mtu: file.mtu } : { problem: `flannel has not written ${subnetFile} yet: its log says why` }
+    } catch (error) {
+      return { problem: messageOf(error) }
+    }
+  }
+
   #conflictText(conflicts: readonly AddressConflict[], result: NetworkResult): string {
     return (
       `Other hosts on ${this.#options.bridge} have addresses of the node's range: ${conflictsText(conflicts)}. ` +
@@ -120,7 +136,8 @@ export class BridgeConnector implements PodConnector {
   get #settings(): NetworkSettings {
     const { bridge, notMasqueraded = [] } = this.#options
     const { current, former } = this.#ranges
-    return { bridge, ranges: current, formerRanges: former, notMasqueraded, folder: this.folder }
+    const { mtu } = this.#subnet
+    return { bridge, ranges: current, formerRanges: former, mtu, notMasqueraded, folder: this.folder }
   }
 }
 

@@ -11,6 +11,8 @@ export interface NetworkSettings {
   readonly ranges: readonly string[]
   /** Ranges of pods that were connected before the node got other ones. */
   readonly formerRanges: readonly string[]
+  /** The size of packets of pods in bytes. Default: that of the interface of the default route. */
+  readonly mtu?: number | undefined
   /** Destinations that see the addresses of pods. */
   readonly notMasqueraded: readonly string[]
   /** The folder of addresses and records, which a reboot removes. */

@@ -39,11 +39,12 @@ function networkOf(settings: NetworkSettings): PodNetwork {
   return current.network
 }
 
-const createNetwork = ({ bridge, ranges, formerRanges, notMasqueraded, folder }: NetworkSettings): PodNetwork =>
+const createNetwork = ({ bridge, ranges, formerRanges, mtu, notMasqueraded, folder }: NetworkSettings): PodNetwork =>
   new PodNetwork({
     calls: systemCalls(),
     name: bridge,
     bridge,
+    mtu,
     hairpin: true,
     masquerade: true,
     notMasqueraded,
