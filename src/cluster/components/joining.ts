@@ -1,4 +1,4 @@
-/** The objects by which other machines join the cluster. Nothing of them is loaded for clusters in memory. */
+/** How other machines join and leave the cluster. Nothing of it is loaded for clusters in memory. */
 import { advertiseAddress } from '../../apiserver/services/own-service/advertise-address.ts'
 import { parseCidr } from '../../lib/cidr.ts'
 import { localUrl } from '../addresses.ts'
@@ -24,13 +24,20 @@ export const joining = component({
     const { data, clients, synced, log } = parts
     if (!data) return {}
     let isStopped = false
+    let stop = async (): Promise<void> => {}
     clients.onEnd(() => {
       isStopped = true
+      return stop()
     })
     // Nodes, controllers and scheduler start first.
     void synced.then(async () => {
       if (isStopped) return
-      const { writeJoiningObjects } = await import('../joining/joining-objects.ts')
+      const [{ writeJoiningObjects }, { deleteLeavingNodes }] = await Promise.all([
+        import('../joining/joining-objects.ts'),
+        import('../joining/leaving-nodes.ts'),
+      ])
+      if (isStopped) return
+      stop = deleteLeavingNodes(parts.administrator.client, log)
       await writeJoiningObjects(parts.administrator.client, await objectsOf(parts), log)
     })
     return {}

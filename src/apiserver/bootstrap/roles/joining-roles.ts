@@ -30,15 +30,13 @@ const approval = 'system:certificates.k8s.io:certificatesigningrequests'
 const readConfigMap = (name: string): PolicyRule => rule('get', 'configmaps', 'core', name)
 
 const services = 't8s:node-services'
-/** The admission plug-in NodeRestriction, which clusters have, limits it to a node's own object. */
-const leave = rule('delete', 'nodes')
 
 /**
  * kube-proxy, network policies and the pod network run in the process of a joined node, as its user. `serviceRules` are
  * the rights that they need beside those of kube-proxy.
  */
 export const joiningRoles = (serviceRules: readonly PolicyRule[]): JoiningRoles => ({
-  clusterRoles: { 'kubeadm:get-nodes': [rule('get', 'nodes')], [services]: [...serviceRules, leave] },
+  clusterRoles: { 'kubeadm:get-nodes': [rule('get', 'nodes')], [services]: serviceRules },
   clusterBindings: [
     { name: 'kubeadm:get-nodes', role: 'kubeadm:get-nodes', subjects: [newNodes] },
     { name: 'kubeadm:kubelet-bootstrap', role: 'system:node-bootstrapper', subjects: [newNodes] },

@@ -1,5 +1,6 @@
 /** Ends that this machine is a node (`t8s leave`): deletes the Node with its pods, and what is on the machine. */
 import { existsSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, connectTo } from '../../../client/connection/connect-to.ts'
 import { ConnectionLost } from '../../../client/connection/connection-lost.ts'
 import { loadAccess } from '../../../client/connection/load-access.ts'
@@ -8,6 +9,7 @@ import { ignoreNotFound } from '../../../client/rest/api-errors.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
+import { leavingAnnotation } from '../leaving-nodes.ts'
 import { type NodeFolder, nodeFolder, readKnownCluster } from './node-folder.ts'
 import { lockNode } from './node-lock.ts'
 import { removeNodeFiles } from './remove-node-files.ts'
@@ -44,14 +46,18 @@ async function removeFolder({ path }: NodeFolder): Promise<void> {
   await rm(path, { recursive: true, force: true })
 }
 
+/** Time in ms for the cluster to delete the Node, and between questions. */
+const [leavingMs, leavingPollMs] = [10_000, 50]
+
 type ClusterOptions = Pick<LeaveOptions, 'isForced' | 'log'>
 
 async function leaveCluster(folder: NodeFolder, name: string, { isForced, log }: ClusterOptions): Promise<void> {
   const client = await connectTo({ access: await loadAccess({ kubeconfig: folder.kubeconfig }) })
   try {
     const count = await drain(client, name, isForced)
-    await client.delete(nodes, '', name).catch(ignoreNotFound)
-    log(`deleted the Node ${name}, and its ${count === 1 ? 'pod' : `${count} pods`}`)
+    const pods = count === 1 ? 'pod' : `${count} pods`
+    if (await askToLeave(client, name)) log(`deleted the Node ${name}, and its ${pods}`)
+    else log(`deleted the ${pods} of the Node ${name}. The Node remains: kubectl delete node ${name} deletes it`)
   } catch (error) {
     const isUnreachable = error instanceof ConnectionLost || (error instanceof StatusError && isDenied(error))
     if (isForced && isUnreachable)
@@ -66,6 +72,16 @@ async function leaveCluster(folder: NodeFolder, name: string, { isForced, log }:
   } finally {
     client.close()
   }
+}
+
+/** Resolves with true when the cluster has deleted the Node; false if nobody does, as in a cluster of kubeadm. */
+async function askToLeave(client: Client, name: string): Promise<boolean> {
+  await client
+    .patch(nodes, '', name, { metadata: { annotations: { [leavingAnnotation]: 'true' } } }, 'merge')
+    .catch(ignoreNotFound)
+  for (const end = performance.now() + leavingMs; performance.now() < end; await delay(leavingPollMs))
+    if ((await client.find(nodes, '', name)) === undefined) return true
+  return false
 }
 
 const isDenied = ({ code }: StatusError): boolean => code === 401 || code === 403
