@@ -9,6 +9,7 @@ import { defaultIssuer } from '../credentials/service-account-keys.ts'
 import { kubeletAddressTypes } from '../kubelet-addresses.ts'
 import { policyRights } from '../policy/cluster-policy.ts'
 import { type ClusterParts, component, type RunningClients } from './component.ts'
+import { isJoinable, usesFlannel } from './joining.ts'
 
 /** Enabled in clusters besides the plugins of a separate API server, as kubeadm does. */
 const clusterPlugins: readonly string[] = ['NodeRestriction']
@@ -126,8 +127,7 @@ function servingOptions(
     // Its requests would delay the start of the nodes.
     warmUp: options.warmUp && { after: synced },
     componentRights: realNode?.rights,
-    // Those in memory end before a machine has joined.
-    joinedNodes: data && policyRights.rules,
+    joinedNodes: isJoinable(parts) || usesFlannel(parts) ? policyRights.rules : undefined,
     log: parts.log,
   }
 }

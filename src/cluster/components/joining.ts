@@ -1,8 +1,22 @@
-/** How other machines join and leave the cluster. Nothing of it is loaded for clusters in memory. */
+/** How other machines join and leave the cluster. Nothing of it is loaded for other clusters. */
 import { advertiseAddress } from '../../apiserver/services/own-service/advertise-address.ts'
 import { parseCidr } from '../../lib/cidr.ts'
+import { isLoopbackHost } from '../../lib/loopback-host.ts'
 import { localUrl } from '../addresses.ts'
 import { type ClusterParts, component } from './component.ts'
+
+/**
+ * True if other machines can join. Those of clusters in memory and of loopback cannot: such clusters have exactly
+ * upstream's first objects.
+ */
+export const isJoinable = ({ data, addresses }: Pick<ClusterParts, 'data' | 'addresses'>): boolean =>
+  data !== undefined && !isLoopbackHost(addresses.bindAddress)
+
+/** True if the cluster's own nodes need the rights of joined ones: flannel runs in their processes, too. */
+export function usesFlannel({ data, options: { nodes } }: Pick<ClusterParts, 'data' | 'options'>): boolean {
+  const real = typeof nodes === 'object' ? nodes.real : undefined
+  return data !== undefined && typeof real === 'object' && real.networkBackend !== undefined
+}
 
 export const joining = component({
   name: 'joining',
@@ -21,8 +35,8 @@ export const joining = component({
   ],
   gives: [],
   start(parts) {
-    const { data, clients, synced, log } = parts
-    if (!data) return {}
+    const { clients, synced, log } = parts
+    if (!isJoinable(parts)) return {}
     let isStopped = false
     let stop = async (): Promise<void> => {}
     clients.onEnd(() => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { makeAuthority } from '../../lib/x509/certificates.ts'
 import { caHash, checkPin } from './ca-hash.ts'
 import { placeIn, placeText } from './cluster-info.ts'
-import { isLoopbackPlace, joinCommand } from './join-command.ts'
+import { joinCommand } from './join-command.ts'
 
 const token = { id: 'abcdef', secret: '0123456789abcdef' }
 
@@ -23,9 +23,4 @@ test('the command to join pins the authority by the hash of its public key', asy
     `t8s join https://192.0.2.1:6443 --token abcdef.0123456789abcdef --discovery-token-ca-cert-hash ${pin}`,
   )
   assert.throws(() => checkPin('sha256:abc'), /is not a hash of the form/)
-})
-
-test('a server on loopback is known as one', () => {
-  assert.equal(isLoopbackPlace({ url: 'https://[::1]:6443', ca: '' }), true)
-  assert.equal(isLoopbackPlace({ url: 'https://192.0.2.1:6443', ca: '' }), false)
 })

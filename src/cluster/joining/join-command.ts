@@ -2,7 +2,6 @@
 import { configMaps } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
-import { isLoopbackHost } from '../../lib/loopback-host.ts'
 import { caHash, certificatesIn } from './ca-hash.ts'
 import { type ClusterPlace, clusterInfo, kubeconfigKey, placeIn } from './cluster-info.ts'
 import { type BootstrapToken, tokenText } from './tokens/token-form.ts'
@@ -15,7 +14,7 @@ export async function readPlace(client: RestClient): Promise<ClusterPlace> {
   if (place) return place
   throw new ExplainedError(
     `the cluster has no ConfigMap ${namespace}/${name} with its address, so machines cannot join it: clusters of ` +
-      't8s up on disk, and of kubeadm, have one',
+      'kubeadm have one, and those of t8s up on disk that other machines reach (t8s up --bind-address 0.0.0.0)',
   )
 }
 
@@ -24,7 +23,3 @@ export function joinCommand({ url, ca }: ClusterPlace, token: BootstrapToken): s
   const pins = certificatesIn(ca).map((cert) => `--discovery-token-ca-cert-hash ${caHash(cert)}`)
   return ['t8s join', url, `--token ${tokenText(token)}`, ...pins].join(' ')
 }
-
-/** True if only processes of the server's own machine reach it. */
-export const isLoopbackPlace = ({ url }: ClusterPlace): boolean =>
-  isLoopbackHost(new URL(url).hostname.replace(/^\[|\]$/g, ''))

@@ -83,6 +83,8 @@ async function add(client: RestClient, text: string | undefined, given: CreateFl
     import('../../../cluster/joining/tokens/stored-tokens.ts'),
     import('node:crypto'),
   ])
+  const { joinCommand, readPlace } = await import('../../../cluster/joining/join-command.ts')
+  const place = given.printJoinCommand ? await readPlace(client) : undefined
   const token = text === undefined ? newToken(randomBytes) : parseToken(text)
   await createToken(client, {
     token,
@@ -91,15 +93,7 @@ async function add(client: RestClient, text: string | undefined, given: CreateFl
     usages: listOf(given.usages),
     groups: listOf(given.groups),
   })
-  if (!given.printJoinCommand) return print(tokenText(token))
-  const { isLoopbackPlace, joinCommand, readPlace } = await import('../../../cluster/joining/join-command.ts')
-  const place = await readPlace(client)
-  print(joinCommand(place, token))
-  if (isLoopbackPlace(place))
-    process.stderr.write(
-      'This server listens on loopback, so only this machine reaches it: start it with t8s up --bind-address 0.0.0.0 ' +
-        'for other machines.\n',
-    )
+  print(place ? joinCommand(place, token) : tokenText(token))
 }
 
 const listOf = (text: string): readonly string[] =>
