@@ -90,7 +90,7 @@ function keysUrl(serviceRanges: string): string {
 function servingOptions(
   parts: Pick<ClusterParts, Needs>,
 ): Omit<ApiServerOptions, 'release' | 'bindAddress' | 'serviceAccount'> {
-  const { options, addresses, data, store, pki, plan, schedulerPlan, simulation, ingress, realNode, synced } = parts
+  const { options, addresses, store, pki, plan, schedulerPlan, simulation, ingress, realNode, synced } = parts
   const { serviceAccount: _, ...flagged } = parts.flagged
   const authorities = [pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? '']
   const frontProxy = {
