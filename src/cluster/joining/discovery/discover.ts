@@ -88,7 +88,7 @@ async function read(access: ServerAccess, { url, token, signal, now }: Discovery
   }
 }
 
-const notOfCluster = 'clusters of t8s up on disk, and of kubeadm, publish it'
+const notOfCluster = 'clusters of kubeadm publish it, and those of t8s up on disk with --bind-address 0.0.0.0'
 
 const statusText = (url: string, status: number): string =>
   `the server at ${url} answers ${status} in place of the ConfigMap cluster-info in kube-public`

@@ -1,9 +1,9 @@
 /** Keeps policies of the kernel equal to those for the other nodes, without touching policies of others. */
 import { isDeepStrictEqual } from 'node:util'
 import type { SystemCalls } from '../../../../lib/linux/system-calls.ts'
-import { messageOf } from '../../../../lib/message-of.ts'
 import { NetlinkSocket, protocols } from '../../../netlink/netlink-socket.ts'
 import { policyText, type TunnelPolicy, type XfrmPolicies } from '../../../netlink/xfrm/policies.ts'
+import { Attempts } from '../attempts.ts'
 
 /**
  * Adds and replaces policies that are missing or different, and removes those that `isOwned` accepts and nobody wants.
@@ -15,28 +15,18 @@ export function syncPolicies(
   wanted: readonly TunnelPolicy[],
   isOwned: (policy: TunnelPolicy) => boolean,
 ): string[] {
-  const done: string[] = []
-  const failures: string[] = []
-  const attempt = (what: string, change: () => void): void => {
-    try {
-      change()
-      done.push(what)
-    } catch (error) {
-      failures.push(messageOf(error))
-    }
-  }
+  const attempts = new Attempts()
   const present = new Map(policies.list().map((policy) => [policyText(policy), policy]))
   const wantedTexts = new Set(wanted.map(policyText))
   for (const policy of wanted) {
     const text = policyText(policy)
     if (isDeepStrictEqual(present.get(text), policy)) continue
     const way = `${policy.tunnelSource} > ${policy.tunnelDestination}`
-    attempt(`policy ${text} by ${way}`, () => policies.set(policy))
+    attempts.make(`policy ${text} by ${way}`, () => policies.set(policy))
   }
   for (const [text, policy] of present)
-    if (isOwned(policy) && !wantedTexts.has(text)) attempt(`no policy ${text}`, () => policies.remove(policy))
-  if (failures.length > 0) throw new Error(failures.join('; '))
-  return done
+    if (isOwned(policy) && !wantedTexts.has(text)) attempts.make(`no policy ${text}`, () => policies.remove(policy))
+  return attempts.finish()
 }
 
 /** Calls a function with a socket for policies, in the network namespace of the thread. */

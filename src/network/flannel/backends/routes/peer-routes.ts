@@ -1,6 +1,7 @@
 /** Keeps routes of the kernel equal to those that a backend wants, without touching routes of others. */
 import type { HostNetwork } from '../../../netlink/host-network.ts'
 import type { Route } from '../../../netlink/routes.ts'
+import { Attempts } from '../attempts.ts'
 
 /** A route that a backend wants, and the name of its interface. */
 export interface WantedRoute extends Route {
@@ -17,22 +18,13 @@ export function syncRoutes(
   wanted: readonly WantedRoute[],
   isOwned: (route: Route) => boolean,
 ): string[] {
-  const done: string[] = []
-  const failures: string[] = []
-  const attempt = (what: string, change: () => void): void => {
-    try {
-      change()
-      done.push(what)
-    } catch (error) {
-      failures.push(error instanceof Error ? error.message : String(error))
-    }
-  }
+  const attempts = new Attempts()
   const present = routes.list()
   const byDestination = Map.groupBy(present, ({ destination }) => destination)
   for (const route of wanted) {
     const found = byDestination.get(route.destination) ?? []
     if (found.some((one) => isSame(one, route))) continue
-    attempt(`route to ${route.destination} ${wayOf(route)}`, () => routes.replace({ name: route.device }, route))
+    attempts.make(`route to ${route.destination} ${wayOf(route)}`, () => routes.replace({ name: route.device }, route))
   }
   // A destination with two routes keeps the wanted one only.
   const wantedDestinations = new Map(wanted.map((route) => [route.destination, route]))
@@ -41,12 +33,11 @@ export function syncRoutes(
     const target = wantedDestinations.get(route.destination)
     if (!isOwned(route) || (target && isSame(route, target))) continue
     const name = names.get(route.link) ?? `interface ${route.link}`
-    attempt(`no route to ${route.destination} ${wayOf({ ...route, device: name })}`, () =>
+    attempts.make(`no route to ${route.destination} ${wayOf({ ...route, device: name })}`, () =>
       routes.remove({ name }, route),
     )
   }
-  if (failures.length > 0) throw new Error(failures.join('; '))
-  return done
+  return attempts.finish()
 }
 
 const isSame = (one: Route, other: Route): boolean =>

@@ -1,9 +1,9 @@
 /** Keeps the ARP (or NDP) and FDB entries of a `flannel.VNI` equal to the other nodes, and removes those of others. */
 import { ignoreErrors } from '../../../../lib/linux/c-library.ts'
-import { messageOf } from '../../../../lib/message-of.ts'
 import type { HostNetwork } from '../../../netlink/host-network.ts'
 import type { Link } from '../../../netlink/links.ts'
 import type { Neighbor } from '../../../netlink/neighbors.ts'
+import { Attempts } from '../attempts.ts'
 import type { VxlanPeer } from './vxlan-peer.ts'
 
 const broadcastMac = '00:00:00:00:00:00'
@@ -17,39 +17,31 @@ export function syncPeerEntries(
   device: Link,
   peers: readonly VxlanPeer[],
 ): string[] {
-  const done: string[] = []
-  const failures: string[] = []
-  const attempt = (what: string, change: () => void): void => {
-    try {
-      change()
-      done.push(what)
-    } catch (error) {
-      failures.push(messageOf(error))
-    }
-  }
+  const attempts = new Attempts()
   const link = device.index
   const forwarding = neighbors.listForwarding(device)
   const hosts = new Map(peers.map(({ mac, host }) => [mac, host]))
   for (const entry of forwarding)
     if (isStale(entry) && hosts.get(entry.mac) !== entry.ip)
-      attempt(`no FDB entry ${entry.mac} dst ${entry.ip}`, () =>
+      attempts.make(`no FDB entry ${entry.mac} dst ${entry.ip}`, () =>
         ignoreMissing(() => neighbors.removeForwarding(device, entry)),
       )
   const forwarded = keysOf(forwarding)
   for (const { mac, host: ip } of peers)
     if (!forwarded.has(`${mac} ${ip}`))
-      attempt(`FDB entry ${mac} dst ${ip}`, () => neighbors.setForwarding(device, { link, ip, mac }))
+      attempts.make(`FDB entry ${mac} dst ${ip}`, () => neighbors.setForwarding(device, { link, ip, mac }))
   const known = neighbors.list(device)
   const resolved = keysOf(known)
   for (const { gateway: ip, mac } of peers)
     if (!resolved.has(`${mac} ${ip}`))
-      attempt(`ARP entry ${ip} at ${mac}`, () => neighbors.set(device, { link, ip, mac }))
+      attempts.make(`ARP entry ${ip} at ${mac}`, () => neighbors.set(device, { link, ip, mac }))
   const gateways = new Set(peers.map(({ gateway }) => gateway))
   for (const entry of known)
     if (entry.isPermanent && !gateways.has(entry.ip))
-      attempt(`no ARP entry ${entry.ip} at ${entry.mac}`, () => ignoreMissing(() => neighbors.remove(device, entry)))
-  if (failures.length > 0) throw new Error(failures.join('; '))
-  return done
+      attempts.make(`no ARP entry ${entry.ip} at ${entry.mac}`, () =>
+        ignoreMissing(() => neighbors.remove(device, entry)),
+      )
+  return attempts.finish()
 }
 
 /** Permanent entries, as `MAC IP`. */
