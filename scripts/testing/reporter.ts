@@ -1,16 +1,24 @@
 /**
  * A reporter for node:test without output for passed tests: failures with location and cause, skips with their reason,
- * and a count.
+ * progress and the slowest files of a long run, and a count.
  */
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 
+/** Each of them prints a line of progress. */
+const progressFiles = 100
+
 /** Ends with `N passed, N failed`, and the number of skipped tests if there are any. */
 export default async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const counts = { passed: 0, failed: 0, skipped: 0 }
+  const files: FileDuration[] = []
   for await (const event of source) {
     if (event.type === 'test:stderr' || event.type === 'test:stdout') yield event.data.message
+    if (event.type === 'test:summary' && event.data.file !== undefined) {
+      files.push({ file: relative(process.cwd(), event.data.file), seconds: event.data.duration_ms / 1000 })
+      if (files.length % progressFiles === 0) yield `${files.length} files: ${counts.passed} passed so far\n`
+    }
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue
     const { name, file = '', line, skip, details } = event.data
     const place = `${relative(process.cwd(), file)}${line ? `:${line}` : ''}`
@@ -29,7 +37,19 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
     counts.failed++
     yield `failed: ${name} (${place})\n${indent(inspect(error.cause ?? error))}\n`
   }
+  if (files.length > progressFiles) yield slowest(files)
   yield `${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}\n`
+}
+
+interface FileDuration {
+  readonly file: string
+  readonly seconds: number
+}
+
+/** The ten files that took longest. */
+function slowest(files: readonly FileDuration[]): string {
+  const first = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10)
+  return `slowest: ${first.map(({ file, seconds }) => `${file} ${Math.round(seconds)} s`).join(', ')}\n`
 }
 
 const indent = (text: string): string => text.replace(/^/gm, '  ')

@@ -4,6 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { secondRun } from './second-run.ts'
 import { changedFiles, testsAffectedBy, testsOf } from './selection.ts'
 import { integrationFiles, integrationTests, root, type Step, staticChecks, unitFiles, unitTests } from './steps.ts'
@@ -26,8 +27,8 @@ interface Outcome {
 interface Plan {
   /** Run side by side. */
   readonly checks: readonly Step[]
-  /** Run one after the other. */
-  readonly tests: readonly Step[]
+  /** Groups run one after the other, the steps of a group side by side. */
+  readonly tests: readonly (readonly Step[])[]
 }
 
 /** Compiled modules. Without them, half of the time of a file of tests goes into compiling TypeScript again. */
@@ -59,7 +60,7 @@ async function main(given: readonly string[]): Promise<void> {
     if (result.failed) failures.push(step.name)
   }
   await Promise.all(plan.checks.map(report))
-  for (const step of plan.tests) await report(step)
+  for (const group of plan.tests) await Promise.all(group.map(report))
   if (failures.length > 0) console.log(`failed: ${failures.join(', ')}`)
   console.log(`${counts.passed} passed, ${counts.failed} failed`)
   process.exitCode = failures.length > 0 ? 1 : 0
@@ -70,18 +71,20 @@ interface Performance extends Outcome {
   readonly failures: number
 }
 
-/** Runs a step and prints how it went. */
+/** Runs a step and prints how it went. Tests print failures, skipped tests and progress at once. */
 async function perform(step: Step): Promise<Performance> {
   const started = performance.now()
-  const { failed, output } = await run(step.command)
+  const tallyOf = (line: string): RegExpExecArray | null => /^(\d+) passed, (\d+) failed.*/.exec(line)
+  const { failed, output } = await run(step.command, (line) => {
+    if (step.isTests && line.trim() !== '' && !tallyOf(line)) console.log(`    ${line}`)
+  })
   const lines = output.trimEnd().split('\n')
-  const tally = step.isTests ? /^(\d+) passed, (\d+) failed.*/.exec(lines.at(-1) ?? '') : null
-  if (tally) lines.pop()
+  const tally = step.isTests ? tallyOf(lines.at(-1) ?? '') : null
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   console.log(`${failed ? '✗' : '✓'} ${step.name}${tally ? `: ${tally[0]}` : ''} (${seconds} s)`)
-  // Skipped tests and checks print their reason, even if all others pass.
-  const shown = failed || step.isTests ? lines : lines.filter((line) => line.startsWith('skipped: '))
-  if (shown.join('').trim() !== '') console.log(shown.map((line) => `    ${line}`).join('\n'))
+  // Skipped checks print their reason, even if all others pass.
+  const shown = failed ? lines : lines.filter((line) => line.startsWith('skipped: '))
+  if (!step.isTests && shown.join('').trim() !== '') console.log(shown.map((line) => `    ${line}`).join('\n'))
   return { failed, output, passed: Number(tally?.[1] ?? 0), failures: Number(tally?.[2] ?? 0) }
 }
 
@@ -112,10 +115,10 @@ function planOf(given: readonly string[]): Plan {
   }
 }
 
-function testSteps(units: readonly string[], integrations: readonly string[]): Step[] {
+function testSteps(units: readonly string[], integrations: readonly string[]): (readonly Step[])[] {
   return [
     ...(units.length > 0 ? [unitTests(units)] : []),
-    ...(integrations.length > 0 ? [integrationTests(integrations)] : []),
+    ...(integrations.length > 0 ? [[integrationTests(integrations)]] : []),
   ]
 }
 
@@ -125,15 +128,18 @@ function build(): void {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-/** Runs a command in the root; resolves with its output, stdout and stderr in their order. */
-function run([command = '', ...commandArgs]: readonly string[]): Promise<Outcome> {
+/** Runs a command in the root; calls back for each line; resolves with its output, stdout and stderr in their order. */
+function run([command = '', ...commandArgs]: readonly string[], onLine: (line: string) => void): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   // A test runner inside another one changes its output.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
   const env = { NODE_COMPILE_CACHE: compileCache, ...inherited }
   const child = spawn(command, commandArgs, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const chunks: Buffer[] = []
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    createInterface({ input: stream }).on('line', onLine)
+  }
   child.on('error', (error) => resolve({ failed: true, output: String(error) }))
   child.on('close', (code) => resolve({ failed: code !== 0, output: Buffer.concat(chunks).toString() }))
   return promise

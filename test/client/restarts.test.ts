@@ -1,5 +1,5 @@
 /**
- * Informers against a server that is killed and restarted 50 times under writes: in the end their state is correct, and
+ * Informers against a server that is killed and restarted 20 times under writes: in the end their state is correct, and
  * handlers were called for every change in order.
  */
 import assert from 'node:assert/strict'
@@ -14,7 +14,7 @@ import { bareFlags } from '../support/bare-server.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { temporaryFolder, up } from '../up/t8s-process.ts'
 
-const restarts = 50
+const restarts = 20
 const names = 60
 const writers = 4
 
