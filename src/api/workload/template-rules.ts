@@ -1,7 +1,7 @@
 /** Validation of selectors and pod templates, shared by all workloads. */
 
 import type { V1LabelSelector, V1PodTemplateSpec } from '@kubernetes/client-node'
-import { sortedByKey } from '../../lib/sorted-by-key.ts'
+import { sortedByKey } from '../../lib/collections/sorted-by-key.ts'
 import type { Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import {

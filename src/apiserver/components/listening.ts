@@ -1,5 +1,5 @@
 /** The port, the Service `kubernetes` that leads to it, and the warm-up. */
-import { releaseMemoryWhenIdle } from '../../lib/process/release-memory.ts'
+import { releaseMemoryWhenIdle } from '../../lib/process/memory/release-memory.ts'
 import { joinedBundles } from '../certificates/signed-by.ts'
 import { handshakeMetrics } from '../http/connection-metrics.ts'
 import { listen } from '../http/listener.ts'

@@ -4,7 +4,7 @@
  * server.
  */
 
-import { LinkedList } from '../../lib/linked-list.ts'
+import { LinkedList } from '../../lib/collections/linked-list.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Request } from '../http/exchange.ts'
 import { AdmittedRequest } from './admitted-request.ts'

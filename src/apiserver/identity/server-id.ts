@@ -1,6 +1,6 @@
 /** The identity of an API server, of which each machine has one, as upstream computes it. */
 import { createHash } from 'node:crypto'
-import { base32 } from '../../lib/base32.ts'
+import { base32 } from '../../lib/encoding/base32.ts'
 
 const hashBytes = 16
 

@@ -4,7 +4,7 @@
  */
 
 import { type Log, plainLog } from '../../lib/log/log.ts'
-import { tuneAfterStart } from '../../lib/process/tune-after-start.ts'
+import { tuneAfterStart } from '../../lib/process/memory/tune-after-start.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import type { ProgramName } from '../../tools/envtest/launcher-script.ts'
 import type { Running } from '../../tools/envtest/program.ts'

@@ -2,7 +2,7 @@
 import { flushCompileCache } from 'node:module'
 import type { MessagePort } from 'node:worker_threads'
 import { reasonOf } from '../../lib/explained-error.ts'
-import { releaseMemoryWhenIdle } from '../../lib/process/release-memory.ts'
+import { releaseMemoryWhenIdle } from '../../lib/process/memory/release-memory.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import type { Claims, ControllerCommand, ControllerTask, Report } from './messages.ts'
 import { runTask } from './run-task.ts'

@@ -1,7 +1,7 @@
 /** The thread of the scheduler. */
 import { flushCompileCache } from 'node:module'
 import type { MessagePort } from 'node:worker_threads'
-import { releaseMemoryWhenIdle } from '../../lib/process/release-memory.ts'
+import { releaseMemoryWhenIdle } from '../../lib/process/memory/release-memory.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import type { ComponentReport, ThreadCommand } from '../threads/component-thread.ts'
 import type { SchedulerTask } from './messages.ts'

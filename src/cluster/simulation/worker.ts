@@ -2,7 +2,7 @@
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { bearerToken } from '../../client/connection/credentials/credentials.ts'
-import { releaseMemoryWhenIdle } from '../../lib/process/release-memory.ts'
+import { releaseMemoryWhenIdle } from '../../lib/process/memory/release-memory.ts'
 import { lowerThreadPriority } from '../../lib/process/thread-priority.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { runSimulation } from '../../simulation/index.ts'

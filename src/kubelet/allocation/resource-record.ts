@@ -3,8 +3,8 @@
  * kubelet continues the work of the other.
  */
 import { existsSync, readFileSync, renameSync } from 'node:fs'
+import { fnv1a32 } from '../../lib/encoding/fnv.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
-import { fnv1a32 } from '../../lib/fnv.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { PodResources, Requirements } from './pod-resources.ts'
 

@@ -2,7 +2,7 @@
  * The labels and annotations by which a kubelet recognizes its sandboxes and containers in the runtime, also after a
  * restart. Names and values are upstream's, so that either kubelet takes over the pods of the other.
  */
-import { fnv1a32 } from '../../lib/fnv.ts'
+import { fnv1a32 } from '../../lib/encoding/fnv.ts'
 import type { Container, Pod } from '../pod-types.ts'
 
 const label = {

@@ -10,7 +10,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf'
 import { Client, type ClientOptions, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
-import { bufferOf } from '../buffer-of.ts'
+import { bufferOf } from '../encoding/buffer-of.ts'
 import { GrpcError } from './grpc-error.ts'
 
 export interface CallOptions {

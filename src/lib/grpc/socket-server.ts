@@ -22,7 +22,7 @@ import {
   type ServerWritableStream,
   type sendUnaryData,
 } from '@grpc/grpc-js'
-import { bufferOf } from '../buffer-of.ts'
+import { bufferOf } from '../encoding/buffer-of.ts'
 import { messageOf } from '../message-of.ts'
 import { grpcStatusOf } from './grpc-error.ts'
 import { pathOf } from './socket-client.ts'

@@ -2,7 +2,7 @@
  * The child process of `attacked-server.ts`: an API server on a memory store that runs until its parent disconnects.
  */
 import { type ApiServerOptions, startApiServer } from '../../../src/apiserver/server.ts'
-import { releaseMemoryWhenIdle } from '../../../src/lib/process/release-memory.ts'
+import { releaseMemoryWhenIdle } from '../../../src/lib/process/memory/release-memory.ts'
 import { issueCertificate, makeAuthority } from '../../../src/lib/x509/certificates.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 

@@ -1,7 +1,7 @@
 /** Validation of Jobs and their updates. */
 
 import type { V1Job } from '@kubernetes/client-node'
-import { sortedByKey } from '../../../lib/sorted-by-key.ts'
+import { sortedByKey } from '../../../lib/collections/sorted-by-key.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'

@@ -2,7 +2,7 @@
  * Deadlines with one common time limit. A single timer serves all of them, since a timer per request would cost more
  * than most requests do.
  */
-import { type Linked, LinkedList } from '../../../lib/linked-list.ts'
+import { type Linked, LinkedList } from '../../../lib/collections/linked-list.ts'
 
 const checkMs = 1000
 

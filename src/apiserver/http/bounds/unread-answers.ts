@@ -2,7 +2,7 @@
  * Responses that are written and not yet read. One that makes no progress for a long time is cut off, as it takes
  * memory.
  */
-import { type Linked, LinkedList } from '../../../lib/linked-list.ts'
+import { type Linked, LinkedList } from '../../../lib/collections/linked-list.ts'
 
 export interface UnreadAnswer extends Linked<UnreadAnswer> {
   /** Bytes that wait for the client. */

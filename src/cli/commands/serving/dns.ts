@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { StandaloneDnsOptions } from '../../../cluster/dns/standalone-dns.ts'
 import { type LogFormat, standardLog } from '../../../lib/log/log.ts'
-import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
+import { tuneAfterStart } from '../../../lib/process/memory/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import * as flags from '../../flags/flags.ts'
 import { repeated } from '../../flags/repeated.ts'

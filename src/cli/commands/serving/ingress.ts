@@ -1,7 +1,7 @@
 /** `t8s ingress`: only the ingress proxy, for any API server. */
 import { Command } from 'commander'
 import { clusterEnvironment } from '../../../kubeconfig/find-cluster.ts'
-import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
+import { tuneAfterStart } from '../../../lib/process/memory/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { type ContextFlags, contextFlags } from '../../flags/context-flags.ts'
 import { clusterIngress, type IngressFlags, ingressFlags } from '../../flags/ingress-flags.ts'

@@ -1,8 +1,8 @@
 /** `t8s join`: makes this machine a node of a cluster, and runs it in the foreground until a signal stops it. */
 import { Argument, Command, Option } from 'commander'
 import { standardLog } from '../../../lib/log/log.ts'
-import { releaseMemoryWhenIdle } from '../../../lib/process/release-memory.ts'
-import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
+import { releaseMemoryWhenIdle } from '../../../lib/process/memory/release-memory.ts'
+import { tuneAfterStart } from '../../../lib/process/memory/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { type JoinFlags, joinFlags, joinOptions } from '../../flags/join-flags.ts'
 import { stopSignal } from '../../running/stop-signal.ts'

@@ -1,8 +1,8 @@
 /** `t8s kubelet`: makes this machine a node of any cluster, on a CRI runtime. */
 import { Command } from 'commander'
 import { standardLog } from '../../../lib/log/log.ts'
-import { releaseMemoryWhenIdle } from '../../../lib/process/release-memory.ts'
-import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
+import { releaseMemoryWhenIdle } from '../../../lib/process/memory/release-memory.ts'
+import { tuneAfterStart } from '../../../lib/process/memory/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
 import { passThrough } from './apiserver.ts'

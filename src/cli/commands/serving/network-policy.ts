@@ -3,7 +3,7 @@ import { Command, Option } from 'commander'
 import { policyModes } from '../../../cluster/policy/policy-mode.ts'
 import type { StandalonePolicyOptions } from '../../../cluster/policy/standalone-policy.ts'
 import { type LogFormat, standardLog } from '../../../lib/log/log.ts'
-import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
+import { tuneAfterStart } from '../../../lib/process/memory/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
 

@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import { standardLog } from '../../../lib/log/log.ts'
-import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
+import { tuneAfterStart } from '../../../lib/process/memory/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { type SchedulerFlags, schedulerFlags } from '../../flags/scheduler-flags.ts'
 import { stopSignal } from '../../running/stop-signal.ts'

@@ -1,7 +1,7 @@
 /** `t8s simulated-nodes`: only simulated nodes, for any API server. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { clusterEnvironment } from '../../../kubeconfig/find-cluster.ts'
-import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
+import { tuneAfterStart } from '../../../lib/process/memory/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { type ContextFlags, contextFlags } from '../../flags/context-flags.ts'
 import * as flags from '../../flags/flags.ts'

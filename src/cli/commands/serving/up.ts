@@ -6,7 +6,7 @@ import { earlyRunner } from '../../../cluster/real-node/checks/decision.ts'
 import type { RealNode } from '../../../cluster/real-node/index.ts'
 import type { NodeRunner } from '../../../cluster/real-node/thread/node-runner.ts'
 import { type Log, type LogFormat, standardLog } from '../../../lib/log/log.ts'
-import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
+import { tuneAfterStart } from '../../../lib/process/memory/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import {
   addApiServerOptions,

@@ -3,7 +3,7 @@
  * when the cluster asks for it, or has ended itself.
  */
 import { messageOf } from '../../../lib/message-of.ts'
-import { releaseMemoryWhenIdle } from '../../../lib/process/release-memory.ts'
+import { releaseMemoryWhenIdle } from '../../../lib/process/memory/release-memory.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { type RunningNode, startRealNode } from '../../real-node/thread/start.ts'
 import type { MachineCommand, MachineReport } from './messages.ts'

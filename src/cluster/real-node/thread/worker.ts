@@ -2,7 +2,7 @@
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../../lib/message-of.ts'
-import { releaseMemoryWhenIdle } from '../../../lib/process/release-memory.ts'
+import { releaseMemoryWhenIdle } from '../../../lib/process/memory/release-memory.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import type { LateTaskCommand } from '../../threads/component-thread.ts'
 import type { EarlyTask, RealNodeTask, Report } from './messages.ts'

@@ -2,7 +2,7 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
 import { Health, type HealthCheckResponse, HealthCheckResponse_ServingStatusSchema } from '#protobuf/grpc-health_pb.js'
-import { bufferOf } from '../../../lib/buffer-of.ts'
+import { bufferOf } from '../../../lib/encoding/buffer-of.ts'
 import { goDuration } from '../../../lib/go/go-duration.ts'
 import { goQuote } from '../../../lib/go/go-quote.ts'
 import { GrpcError } from '../../../lib/grpc/grpc-error.ts'

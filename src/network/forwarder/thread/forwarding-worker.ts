@@ -11,12 +11,12 @@ import {
   listenerKey,
 } from '../listener.ts'
 import { EventLoop, ready } from './event-loop.ts'
-import { Pipes } from './pipes.ts'
 import { socketCalls } from './socket-calls.ts'
 import { TargetChoice } from './target-choice.ts'
-import type { ConnectionRoom } from './tcp-connection.ts'
-import { TcpListener } from './tcp-listener.ts'
-import { UdpListener } from './udp-listener.ts'
+import { Pipes } from './tcp/pipes.ts'
+import type { ConnectionRoom } from './tcp/tcp-connection.ts'
+import { TcpListener } from './tcp/tcp-listener.ts'
+import { UdpListener } from './udp/udp-listener.ts'
 
 const { wake } = workerData as ForwarderStart
 const calls = socketCalls()

@@ -5,7 +5,7 @@ import type { Listener } from '../listener.ts'
 import { clientFilter } from './client-filter.ts'
 import { encodeAddress } from './socket-address.ts'
 import { linux, type SocketCalls } from './socket-calls.ts'
-import { keepIdle } from './tcp-connection.ts'
+import { keepIdle } from './tcp/tcp-connection.ts'
 
 /** The kernel lowers it to net.core.somaxconn. */
 const backlog = 65_535

@@ -10,7 +10,7 @@ import { messageOf } from '../../../lib/message-of.ts'
 import { parseConfigJson } from '../../../node/images/docker-config.ts'
 import { isObject, stringsOf, textOf } from '../formats/manifest.ts'
 import { ImageError } from '../image-error.ts'
-import type { RegistryLogin } from '../registry/authorizer.ts'
+import type { RegistryLogin } from '../registry/transport/authorizer.ts'
 
 /** Docker stores the login of its own registry by this key. */
 const hubKey = 'https://index.docker.io/v1/'

@@ -10,7 +10,7 @@ import { hasOtherUsers, isInUserNamespace } from '../../../lib/linux/user-namesp
 import { bootId } from '../../../lib/process/start-time.ts'
 import type { Digest } from '../formats/digest.ts'
 import { ImageError } from '../image-error.ts'
-import { canceled } from '../registry/http-exchange.ts'
+import { canceled } from '../registry/transport/http-exchange.ts'
 import type { ImageStore } from '../store/image-store.ts'
 import { ownName } from '../store/leases.ts'
 import { layerPath } from '../store/store-paths.ts'

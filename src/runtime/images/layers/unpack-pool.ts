@@ -1,7 +1,7 @@
 /** Threads that unpack layers. They end when there has been nothing to do for a while. */
 import { Worker } from 'node:worker_threads'
 import { ImageError } from '../image-error.ts'
-import { canceled } from '../registry/http-exchange.ts'
+import { canceled } from '../registry/transport/http-exchange.ts'
 import type { UnpackedLayer, UnpackTask } from './unpack-layer.ts'
 import type { UnpackReport } from './unpack-worker.ts'
 

@@ -4,10 +4,10 @@ import { type Digest, digestOf, isDigest } from '../formats/digest.ts'
 import { maxManifestBytes } from '../formats/manifest.ts'
 import { acceptedManifests } from '../formats/media-types.ts'
 import { corruptContent, ImageError } from '../image-error.ts'
-import type { AuthorizedExchange } from './authorized-exchange.ts'
-import { readBody } from './http-exchange.ts'
-import { registryError } from './registry-error.ts'
-import type { RegistryHost } from './registry-hosts.ts'
+import type { AuthorizedExchange } from './transport/authorized-exchange.ts'
+import { readBody } from './transport/http-exchange.ts'
+import { registryError } from './transport/registry-error.ts'
+import type { RegistryHost } from './transport/registry-hosts.ts'
 
 export interface Repository {
   readonly host: RegistryHost

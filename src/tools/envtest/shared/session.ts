@@ -1,6 +1,6 @@
 /** Runs the program of one launcher in the shared process; it ends with the launcher. */
 import { Socket } from 'node:net'
-import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
+import { tuneAfterStart } from '../../../lib/process/memory/tune-after-start.ts'
 import { type Running, runEtcd, runKubeApiServer } from '../program.ts'
 import { exitCode, startupErrorText } from '../startup-error.ts'
 import type { StoreTable } from '../store-table.ts'

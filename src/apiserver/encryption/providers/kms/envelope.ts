@@ -1,7 +1,7 @@
 /** Decodes, validates and encodes the envelope stored with each value under KMS v2, and computes its cache key. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { type EncryptedObject, EncryptedObjectSchema, SourceType } from '#protobuf/kms-v2_pb.js'
-import { bufferOf } from '../../../../lib/buffer-of.ts'
+import { bufferOf } from '../../../../lib/encoding/buffer-of.ts'
 import { dnsSubdomain } from '../../../../machinery/validation/names.ts'
 
 /** The fields of an envelope. */

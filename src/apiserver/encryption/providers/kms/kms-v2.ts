@@ -6,7 +6,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SourceType } from '#protobuf/kms-v2_pb.js'
-import { bufferOf } from '../../../../lib/buffer-of.ts'
+import { bufferOf } from '../../../../lib/encoding/buffer-of.ts'
 import { after } from '../../../../lib/flow/after.ts'
 import { aggregated } from '../../../../lib/go/aggregate.ts'
 import { messageOf } from '../../../../lib/message-of.ts'

@@ -1,6 +1,6 @@
 /** Names of chains and sets for ports of Services and their endpoints, as upstream's kube-proxy forms them. */
 import { hash as digestOf } from 'node:crypto'
-import { base32 } from '../../../../lib/base32.ts'
+import { base32 } from '../../../../lib/encoding/base32.ts'
 import type { Endpoint } from '../../picture/endpoint.ts'
 import type { ServicePort } from '../../picture/service-port.ts'
 

@@ -1,6 +1,6 @@
 /** Names of kube-proxy's chains in iptables, as upstream computes them: people and programs look for these. */
 import { hash as digestOf } from 'node:crypto'
-import { base32 } from '../../../../../lib/base32.ts'
+import { base32 } from '../../../../../lib/encoding/base32.ts'
 import { type Endpoint, endpointText } from '../../../picture/endpoint.ts'
 import { portText, type ServicePort } from '../../../picture/service-port.ts'
 

@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { digestOf } from '../formats/digest.ts'
-import { mediaTypes } from '../formats/media-types.ts'
-import { ImageStore } from '../store/image-store.ts'
-import { ImagePuller } from './image-puller.ts'
-import { type FakeRegistry, fakeRegistry } from './registry.fixture.ts'
+import { digestOf } from '../../formats/digest.ts'
+import { mediaTypes } from '../../formats/media-types.ts'
+import { ImageStore } from '../../store/image-store.ts'
+import { ImagePuller } from '../pull/image-puller.ts'
+import { type FakeRegistry, fakeRegistry } from '../registry.fixture.ts'
 
 const platform = { os: 'linux', architecture: 'amd64' }
 const login = { username: 'me', password: 'secret' }

@@ -1,6 +1,6 @@
 /** V8 flags for processes that have become large or have worked for long (docs/decisions/0010). */
 
-import { cpuMs } from './cpu-ms.ts'
+import { cpuMs } from '../cpu-ms.ts'
 import { setFlags } from './v8-flags.ts'
 
 const checkMs = 5_000

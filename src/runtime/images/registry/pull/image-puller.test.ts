@@ -4,12 +4,12 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { digestOf } from '../formats/digest.ts'
-import { mediaTypes } from '../formats/media-types.ts'
-import { ImageStore } from '../store/image-store.ts'
+import { digestOf } from '../../formats/digest.ts'
+import { mediaTypes } from '../../formats/media-types.ts'
+import { ImageStore } from '../../store/image-store.ts'
+import { type FakeRegistry, fakeRegistry } from '../registry.fixture.ts'
 import type { BlobProgress } from './download-blob.ts'
 import { ImagePuller, type PullerOptions } from './image-puller.ts'
-import { type FakeRegistry, fakeRegistry } from './registry.fixture.ts'
 
 const platform = { os: 'linux', architecture: 'amd64' }
 

@@ -1,11 +1,11 @@
 /** Accepts TCP connections of one listener. */
-import type { Listener, Target } from '../listener.ts'
-import { type EventHandler, ready } from './event-loop.ts'
-import { filterClients, openListener } from './listening-socket.ts'
-import { decodeAddress, longestAddress } from './socket-address.ts'
-import { EMFILE, ENFILE, ENOBUFS, ENOMEM, linux } from './socket-calls.ts'
-import type { TargetChoice } from './target-choice.ts'
-import { targetsOf } from './targets-of.ts'
+import type { Listener, Target } from '../../listener.ts'
+import { type EventHandler, ready } from '../event-loop.ts'
+import { filterClients, openListener } from '../listening-socket.ts'
+import { decodeAddress, longestAddress } from '../socket-address.ts'
+import { EMFILE, ENFILE, ENOBUFS, ENOMEM, linux } from '../socket-calls.ts'
+import type { TargetChoice } from '../target-choice.ts'
+import { targetsOf } from '../targets-of.ts'
 import { type ConnectionRoom, TcpConnection } from './tcp-connection.ts'
 
 const acceptedPerTurn = 64

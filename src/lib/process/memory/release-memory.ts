@@ -4,7 +4,7 @@
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { cpuMs } from './cpu-ms.ts'
+import { cpuMs } from '../cpu-ms.ts'
 import { trimMalloc } from './trim-malloc.ts'
 
 const checkMs = 5_000

@@ -1,6 +1,7 @@
 /** One direction of a TCP connection: moves bytes from one socket to the other, in the kernel. */
+
+import { EAGAIN, EINTR, linux, type SocketCalls } from '../socket-calls.ts'
 import { type Pipe, type Pipes, pipeSize } from './pipes.ts'
-import { EAGAIN, EINTR, linux, type SocketCalls } from './socket-calls.ts'
 
 /** A socket, and whether the kernel has bytes or space for it. */
 export interface StreamSocket {

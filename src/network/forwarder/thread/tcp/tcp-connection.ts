@@ -1,10 +1,10 @@
 /** A TCP connection of a client, and the one to its target. */
-import type { Target } from '../listener.ts'
+import type { Target } from '../../listener.ts'
+import { type EventHandler, type EventLoop, ready } from '../event-loop.ts'
+import { encodeAddress } from '../socket-address.ts'
+import { EINPROGRESS, linux, type SocketCalls } from '../socket-calls.ts'
 import { ByteFlow, type StreamSocket } from './byte-flow.ts'
-import { type EventHandler, type EventLoop, ready } from './event-loop.ts'
 import type { Pipes } from './pipes.ts'
-import { encodeAddress } from './socket-address.ts'
-import { EINPROGRESS, linux, type SocketCalls } from './socket-calls.ts'
 
 export interface ConnectionRoom {
   readonly calls: SocketCalls

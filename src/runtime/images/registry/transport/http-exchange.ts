@@ -5,10 +5,10 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Duplex, Readable } from 'node:stream'
-import { isLoopbackHost } from '../../../lib/loopback-host.ts'
-import { messageOf } from '../../../lib/message-of.ts'
-import { connectOutside } from '../../../lib/rootless/connect-outside.ts'
-import { ImageError } from '../image-error.ts'
+import { isLoopbackHost } from '../../../../lib/loopback-host.ts'
+import { messageOf } from '../../../../lib/message-of.ts'
+import { connectOutside } from '../../../../lib/rootless/connect-outside.ts'
+import { ImageError } from '../../image-error.ts'
 
 export interface ExchangeRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT'

@@ -1,12 +1,12 @@
 /** Forwards UDP packets of one listener. Packets of one client and port are a flow, and go to one target. */
-import type { Listener } from '../listener.ts'
-import { type EventHandler, ready } from './event-loop.ts'
-import { filterClients, openListener } from './listening-socket.ts'
-import { decodeAddress, encodeAddress, longestAddress } from './socket-address.ts'
-import { linux } from './socket-calls.ts'
-import type { TargetChoice } from './target-choice.ts'
-import { targetsOf } from './targets-of.ts'
-import type { ConnectionRoom } from './tcp-connection.ts'
+import type { Listener } from '../../listener.ts'
+import { type EventHandler, ready } from '../event-loop.ts'
+import { filterClients, openListener } from '../listening-socket.ts'
+import { decodeAddress, encodeAddress, longestAddress } from '../socket-address.ts'
+import { linux } from '../socket-calls.ts'
+import type { TargetChoice } from '../target-choice.ts'
+import { targetsOf } from '../targets-of.ts'
+import type { ConnectionRoom } from '../tcp/tcp-connection.ts'
 import { UdpFlow } from './udp-flow.ts'
 
 const packetsPerTurn = 64

@@ -1,6 +1,6 @@
 /** Retries requests to registries that fail for a while. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { ImageError } from '../image-error.ts'
+import { ImageError } from '../../image-error.ts'
 import { canceled } from './http-exchange.ts'
 import { RegistryError } from './registry-error.ts'
 

@@ -1,5 +1,5 @@
 /** Pipes that splice(2) moves bytes through. One is used while bytes wait in it, so few serve many connections. */
-import { linux, type SocketCalls } from './socket-calls.ts'
+import { linux, type SocketCalls } from '../socket-calls.ts'
 
 export interface Pipe {
   readonly read: number

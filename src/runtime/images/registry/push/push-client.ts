@@ -1,12 +1,12 @@
 /** Writes blobs and manifests of one repository (OCI distribution specification 1.1). */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { Digest } from '../formats/digest.ts'
-import type { Descriptor } from '../formats/manifest.ts'
-import { ImageError } from '../image-error.ts'
-import type { AuthorizedExchange } from './authorized-exchange.ts'
-import type { ExchangeRequest } from './http-exchange.ts'
-import { registryError } from './registry-error.ts'
+import type { Digest } from '../../formats/digest.ts'
+import type { Descriptor } from '../../formats/manifest.ts'
+import { ImageError } from '../../image-error.ts'
+import type { AuthorizedExchange } from '../transport/authorized-exchange.ts'
+import type { ExchangeRequest } from '../transport/http-exchange.ts'
+import { registryError } from '../transport/registry-error.ts'
 
 export interface PushRepository {
   /** Origin and the path of the API: `https://registry.test/v2`. */

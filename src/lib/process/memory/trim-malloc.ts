@@ -30,7 +30,7 @@ export async function trimMalloc(): Promise<void> {
 
 async function load(): Promise<MallocTrim | undefined> {
   try {
-    const { cLibrary } = await import('../linux/c-library.ts')
+    const { cLibrary } = await import('../../linux/c-library.ts')
     return cLibrary().declare<[pad: number]>('int malloc_trim(size_t pad)')
   } catch {
     // Another system, or an installation without optional packages.

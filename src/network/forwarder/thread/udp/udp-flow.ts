@@ -1,7 +1,7 @@
 /** Packets of one client to one target, and the answers. */
-import type { Target } from '../listener.ts'
-import { type EventHandler, type EventLoop, ready } from './event-loop.ts'
-import { EAGAIN, EINTR, type SocketCalls } from './socket-calls.ts'
+import type { Target } from '../../listener.ts'
+import { type EventHandler, type EventLoop, ready } from '../event-loop.ts'
+import { EAGAIN, EINTR, type SocketCalls } from '../socket-calls.ts'
 
 export interface UdpFlowOptions {
   readonly calls: SocketCalls

@@ -1,12 +1,12 @@
 /** Downloads blobs into the store: resumes broken downloads, and downloads none twice. */
-import { KeyedQueue } from '../../../lib/flow/keyed-queue.ts'
-import { messageOf } from '../../../lib/message-of.ts'
-import type { Descriptor } from '../formats/manifest.ts'
-import { ImageError } from '../image-error.ts'
-import type { BlobStore, Ingest } from '../store/blob-store.ts'
-import { canceled } from './http-exchange.ts'
-import type { BlobResponse } from './registry-client.ts'
-import { type RetryOptions, withRetries } from './retry.ts'
+import { KeyedQueue } from '../../../../lib/flow/keyed-queue.ts'
+import { messageOf } from '../../../../lib/message-of.ts'
+import type { Descriptor } from '../../formats/manifest.ts'
+import { ImageError } from '../../image-error.ts'
+import type { BlobStore, Ingest } from '../../store/blob-store.ts'
+import type { BlobResponse } from '../registry-client.ts'
+import { canceled } from '../transport/http-exchange.ts'
+import { type RetryOptions, withRetries } from '../transport/retry.ts'
 
 /** Progress of one blob. */
 export interface BlobProgress {

@@ -3,8 +3,8 @@
  * repository (OCI distribution, *token authentication*).
  */
 import type { IncomingMessage } from 'node:http'
-import { isObject, textOf } from '../formats/manifest.ts'
-import { ImageError } from '../image-error.ts'
+import { isObject, textOf } from '../../formats/manifest.ts'
+import { ImageError } from '../../image-error.ts'
 import { parseChallenges } from './challenge.ts'
 import { type HttpExchange, readBody } from './http-exchange.ts'
 

@@ -1,6 +1,6 @@
 /** Addresses of registries: mirrors first, then the registry itself. */
-import { isLoopbackHost } from '../../../lib/loopback-host.ts'
-import { ImageError } from '../image-error.ts'
+import { isLoopbackHost } from '../../../../lib/loopback-host.ts'
+import { ImageError } from '../../image-error.ts'
 
 export interface RegistrySettings {
   /** URLs of mirrors by registry, tried in order before it: `{ 'registry.test': ['http://127.0.0.1:5000'] }`. */

@@ -1,7 +1,7 @@
 /** Errors of registries, in the words of containerd. */
 import type { IncomingMessage } from 'node:http'
-import { isObject, textOf } from '../formats/manifest.ts'
-import { ImageError, type ImageErrorCode } from '../image-error.ts'
+import { isObject, textOf } from '../../formats/manifest.ts'
+import { ImageError, type ImageErrorCode } from '../../image-error.ts'
 import { readBody } from './http-exchange.ts'
 
 const maxBodyBytes = 64 * 1024

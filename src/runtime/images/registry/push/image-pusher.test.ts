@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { registryHandler } from '../serve/registry-handler.ts'
-import { ImageStore } from '../store/image-store.ts'
-import { storeImage } from '../store/stored-image.fixture.ts'
+import { registryHandler } from '../../serve/registry-handler.ts'
+import { ImageStore } from '../../store/image-store.ts'
+import { storeImage } from '../../store/stored-image.fixture.ts'
 import { ImagePusher } from './image-pusher.ts'
 
 /** Answers in place of the registry if it returns true. */

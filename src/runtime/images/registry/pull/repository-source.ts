@@ -1,14 +1,14 @@
 /** A repository at its registry and the mirrors of it: the first host that has something answers. */
 
-import { messageOf } from '../../../lib/message-of.ts'
-import { parseImageName } from '../../../node/images/image-name.ts'
-import type { Digest } from '../formats/digest.ts'
-import { ImageError, invalidReference } from '../image-error.ts'
-import { AuthorizedExchange } from './authorized-exchange.ts'
-import { Authorizer, type RegistryLogin } from './authorizer.ts'
-import type { HttpExchange } from './http-exchange.ts'
-import { type BlobResponse, type ReceivedManifest, RegistryClient } from './registry-client.ts'
-import { type RegistrySettings, registryHosts } from './registry-hosts.ts'
+import { messageOf } from '../../../../lib/message-of.ts'
+import { parseImageName } from '../../../../node/images/image-name.ts'
+import type { Digest } from '../../formats/digest.ts'
+import { ImageError, invalidReference } from '../../image-error.ts'
+import { type BlobResponse, type ReceivedManifest, RegistryClient } from '../registry-client.ts'
+import { AuthorizedExchange } from '../transport/authorized-exchange.ts'
+import { Authorizer, type RegistryLogin } from '../transport/authorizer.ts'
+import type { HttpExchange } from '../transport/http-exchange.ts'
+import { type RegistrySettings, registryHosts } from '../transport/registry-hosts.ts'
 
 /** The name of an image, taken apart. */
 export interface ImageSource {
