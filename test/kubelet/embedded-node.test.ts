@@ -6,6 +6,12 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { dataDirectoryPaths } from '../../src/cluster/data-directory.ts'
 import { type EmbeddedRuntime, embeddedRuntime } from '../../src/cluster/real-node/settings/embedded-runtime.ts'
+import { systemCalls } from '../../src/lib/linux/system-calls.ts'
+import { arpFilter } from '../../src/network/arp/capture/packet-filter.ts'
+import { PacketSocket } from '../../src/network/arp/capture/packet-socket.ts'
+import { arpOf } from '../../src/network/arp/wire/arp-packet.ts'
+import { ethernetHeaderSize } from '../../src/network/arp/wire/ethernet-frame.ts'
+import { withHostNetwork } from '../../src/network/netlink/host-network.ts'
 import { findCgroups } from '../../src/node/cgroups/tree/find-cgroups.ts'
 import { prepareNodeNamespaces } from '../support/node-namespaces.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -124,7 +130,7 @@ function testClusters(): void {
   })
 }
 
-/** Another host on the bridge announces the address of the pod. */
+/** Another host on the bridge announces the address of the pod, and then changes its hardware address. */
 async function addressConflict(cluster: Running): Promise<void> {
   const { bridge } = runtimeIn(dirname(cluster.kubeconfig))
   const stranger = '12:07:6b:be:20:d2'
@@ -132,18 +138,61 @@ async function addressConflict(cluster: Running): Promise<void> {
   output('ip', 'link', 'set', 'stranger', 'master', bridge, 'up')
   output('ip', 'link', 'set', 'stranger1', 'up')
   const taken = address(cluster)
+  const pod = /lladdr (\S+)/.exec(output('ip', 'neigh', 'show', taken, 'dev', bridge))?.[1] ?? ''
   const events = ['get', 'events', '-o', 'jsonpath={range .items[*]}{.reason} {.type} {.message}{"\\n"}{end}']
   const expected = new RegExp(
     `^AddressConflict Warning The host ${stranger} on ${bridge} uses the address ${taken} of`,
     'm',
   )
+  const defences = defencesOf(pod, taken)
+  // Nobody answers, so that its exit code is 1.
+  const announce = (claimed: string): unknown =>
+    spawnSync('arping', ['-q', '-c', '1', '-w', '1', '-i', 'stranger1', '-U', '-S', claimed, claimed])
   await waitFor('an event about the conflict', () => {
-    // Nobody answers, so that its exit code is 1.
-    spawnSync('arping', ['-q', '-c', '1', '-w', '1', '-i', 'stranger1', '-U', '-S', taken, taken])
+    announce(taken)
     return expected.test(run(cluster, ...events))
   })
+  const times = await waitFor('an announcement of the pod', () =>
+    defences.read().length > 0 ? defences.read() : false,
+  )
+  for (const [index, time] of times.entries())
+    assert.ok(index === 0 || time - times[index - 1]! > 9_000_000, `${times}`)
+  defences.close()
+  await waitFor('the pod at its hardware address', () =>
+    output('ip', 'neigh', 'show', taken, 'dev', bridge).includes(`lladdr ${pod} `),
+  )
+  assert.equal(await page(cluster), 'it works\n')
+  await changedAddress(cluster, taken, announce)
   // A bridge to which others are connected remains.
   output('ip', 'link', 'delete', 'stranger')
+}
+
+/** Times in µs at which a host on the bridge got announcements of the pod. */
+function defencesOf(pod: string, address: string): { read(): readonly number[]; close(): void } {
+  const calls = systemCalls()
+  const link = withHostNetwork(calls, undefined, ({ links }) => links.find('stranger1'))?.index
+  const socket = PacketSocket.open({ calls, link, filter: arpFilter() })
+  const times: number[] = []
+  const read = (): readonly number[] => {
+    for (let frame = socket.receive(); frame; frame = socket.receive()) {
+      const arp = arpOf(frame.bytes.subarray(ethernetHeaderSize))
+      const isOfPod = arp?.senderHardware === pod && arp.senderAddress === address && arp.targetAddress === address
+      if (isOfPod && !frame.isOutgoing) times.push(frame.timeUs)
+    }
+    return times
+  }
+  return { read, close: () => socket.close() }
+}
+
+/** A host that is no pod gets another network card. */
+async function changedAddress(cluster: Running, taken: string, announce: (address: string) => unknown): Promise<void> {
+  const free = taken.replace(/\d+$/, '250')
+  const [before, after] = ['12:07:6b:be:20:d2', '12:07:6b:be:20:e3']
+  announce(free)
+  output('ip', 'link', 'set', 'stranger1', 'address', after)
+  announce(free)
+  const line = `${free} was at ${before} and is now at ${after}|${before} and ${after} both say that they have ${free}`
+  await waitFor('a line about the change', () => new RegExp(line).test(cluster.output()))
 }
 
 function testWithoutRoot(): void {

@@ -76,10 +76,6 @@ export class PodConnections {
   ) {
     this.#mode = mode
     this.#plugins = new CniPlugins({ configFolder, pluginFolders })
-    const reportConflict = (pod: PodIdentity, message: string): void => {
-      log(`pod ${pod.namespace}/${pod.name}: ${message}`, 'warning')
-      onConflict?.(pod, message)
-    }
     this.#bridge = new BridgeConnector({
       thread: this.#thread,
       bridge,
@@ -88,7 +84,7 @@ export class PodConnections {
       subnetFile,
       root,
       state,
-      onConflict: reportConflict,
+      onConflict: (pod, message) => onConflict?.(pod, message),
       log,
     })
     const folder = socketFolder()

@@ -1,4 +1,5 @@
 /** Connects pods by a bridge of our own, without plug-ins: `src/network` on a thread of the runtime. */
+import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { systemCalls } from '../../../lib/linux/system-calls.ts'
 import type { Log } from '../../../lib/log/log.ts'
@@ -7,11 +8,12 @@ import { neighbourFilter } from '../../../network/arp/capture/packet-filter.ts'
 import { PacketSocket } from '../../../network/arp/capture/packet-socket.ts'
 import { type AddressConflict, conflictsText } from '../../../network/arp/check/address-check.ts'
 import { findRulesProgram } from '../../../network/cni/host-ports/find-rules-program.ts'
+import { announceInterface } from '../../../network/cni/pod-interface.ts'
 import { readSubnetFile } from '../../../network/flannel/subnet-file/subnet-file.ts'
 import { withHostNetwork } from '../../../network/netlink/host-network.ts'
 import { addressesOf, type NetworkResult } from '../network-result.ts'
 import type { ConnectedPod, PodConnector, PodIdentity } from '../pod-connector.ts'
-import { BridgeWatch } from './bridge-watch.ts'
+import { BridgeWatch, type OpenedBridge, type WatchedPod } from './bridge-watch.ts'
 import { interfaceName, type NetworkSettings } from './network-tasks.ts'
 import type { NetworkThread } from './network-thread.ts'
 import { NodeRanges, nodeRangesFile, parseRanges } from './node-ranges.ts'
@@ -48,7 +50,8 @@ export class BridgeConnector implements PodConnector {
     this.#options = options
     this.#ranges = new NodeRanges(nodeRangesFile(options.root))
     const { bridge, onConflict, log } = options
-    this.#watch = new BridgeWatch({ bridge, open: () => openBridge(bridge), onConflict, log })
+    const now = (): number => performance.now()
+    this.#watch = new BridgeWatch({ bridge, open: () => openBridge(bridge), announce, onConflict, now, log })
     this.#hasFixedRanges = options.podCidr !== undefined
     if (options.podCidr !== undefined) this.#ranges.set(parseRanges(options.podCidr))
   }
@@ -80,15 +83,16 @@ export class BridgeConnector implements PodConnector {
     const { result = {}, conflicts = [], problem: unprobed } = await this.#options.thread.run(task)
     if (unprobed !== undefined && unprobed !== this.#logged) this.#options.log(unprobed, 'warning')
     this.#logged = unprobed
-    if (conflicts.length > 0) this.#options.onConflict(pod, this.#conflictText(conflicts, result))
+    if (conflicts.length > 0) this.#reportConflicts(pod, this.#conflictText(conflicts, result))
     this.watch(pod, result)
     return { cniVersion: '1.0.0', ...result }
   }
 
   /** Watches the addresses of a pod that is connected. */
-  watch({ id, name, namespace, uid }: ConnectedPod, result: NetworkResult): void {
+  watch({ id, name, namespace, uid, namespaceFile }: ConnectedPod, result: NetworkResult): void {
     const hardware = podHardware(result)
-    if (hardware !== undefined) this.#watch.add({ id, name, namespace, uid, addresses: addressesOf(result), hardware })
+    if (hardware === undefined) return
+    this.#watch.add({ id, name, namespace, uid, namespaceFile, addresses: addressesOf(result), hardware })
   }
 
   /** Ends the watch of addresses. */
@@ -125,6 +129,11 @@ export class BridgeConnector implements PodConnector {
     }
   }
 
+  #reportConflicts(pod: PodIdentity, message: string): void {
+    this.#options.log(`pod ${pod.namespace}/${pod.name}: ${message}`, 'warning')
+    this.#options.onConflict(pod, message)
+  }
+
   #conflictText(conflicts: readonly AddressConflict[], result: NetworkResult): string {
     return (
       `Other hosts on ${this.#options.bridge} have addresses of the node's range: ${conflictsText(conflicts)}. ` +
@@ -145,9 +154,18 @@ export class BridgeConnector implements PodConnector {
 const podHardware = ({ interfaces = [] }: NetworkResult): string | undefined =>
   interfaces.find(({ sandbox }) => sandbox !== undefined)?.mac
 
-function openBridge(name: string): { readonly socket: PacketSocket; readonly hardware: string } {
+/** From the pod's end, so that the bridge learns its port, too. */
+const announce = ({ id, namespaceFile }: WatchedPod): void =>
+  announceInterface(systemCalls(), { id, namespace: namespaceFile, interfaceName })
+
+function openBridge(name: string): OpenedBridge {
   const calls = systemCalls()
-  const link = withHostNetwork(calls, undefined, ({ links }) => links.find(name))
-  if (!link) throw new Error(`the bridge ${name} was removed`)
-  return { socket: PacketSocket.open({ calls, link: link.index, filter: neighbourFilter() }), hardware: link.address }
+  return withHostNetwork(calls, undefined, ({ links, addresses }) => {
+    const link = links.find(name)
+    if (!link) throw new Error(`the bridge ${name} was removed`)
+    const own = addresses.list().filter((one) => one.link === link.index)
+    const gateways = own.map(({ address }) => address.split('/')[0]!).filter((address) => isIPv4(address))
+    const socket = PacketSocket.open({ calls, link: link.index, filter: neighbourFilter() })
+    return { socket, hardware: link.address, gateways }
+  })
 }

@@ -26,55 +26,115 @@ const announcement = (hardware: string, address: string): Buffer =>
     }),
   })
 
-/** A watch of one pod, and what it reports of frames. */
+/** A watch of one pod, and what it does about frames. */
 function watched() {
   const frames: { bytes: Buffer; link: number; isOutgoing: boolean; timeUs: number }[] = []
   const conflicts: string[] = []
   const lines: string[] = []
+  const announced: number[] = []
   let isClosed = false
+  let nowMs = 0
   const socket = { receive: () => frames.shift(), close: () => void (isClosed = true) }
   const watch = new BridgeWatch({
     bridge: 't8s0',
-    open: () => ({ socket, hardware: bridge }),
+    open: () => ({ socket, hardware: bridge, gateways: ['10.88.0.1'] }),
+    announce: () => void announced.push(nowMs),
     onConflict: ({ name }, message) => conflicts.push(`${name}: ${message}`),
+    now: () => nowMs,
     log: (line) => lines.push(line),
   })
-  watch.add({
-    id: 'a',
-    name: 'web',
-    namespace: 'default',
-    uid: 'u',
-    addresses: ['10.88.0.5', 'fd88::5'],
-    hardware: pod,
-  })
-  let timeUs = 0
-  const see = (...bytes: readonly Buffer[]): void => {
-    for (const one of bytes) frames.push({ bytes: one, link: 1, isOutgoing: false, timeUs: (timeUs += 5_000_000) })
+  watch.add(web)
+  /** Reads frames that arrive at a time. */
+  const see = (atMs: number, ...bytes: readonly Buffer[]): void => {
+    nowMs = atMs
+    for (const one of bytes) frames.push({ bytes: one, link: 1, isOutgoing: false, timeUs: 1000 * atMs })
     watch.read()
   }
-  return { watch, see, conflicts, lines, frames, isClosed: () => isClosed }
+  return { watch, see, conflicts, lines, frames, announced, isClosed: () => isClosed }
 }
 
-test('another host with the address of a pod is a conflict, once', () => {
-  const { see, conflicts } = watched()
-  see(announcement(pod, '10.88.0.5'), announcement(stranger, '10.88.0.5'), announcement(stranger, '10.88.0.5'))
+const web = {
+  id: 'a',
+  name: 'web',
+  namespace: 'default',
+  uid: 'u',
+  addresses: ['10.88.0.5', 'fd88::5'],
+  hardware: pod,
+  namespaceFile: '/run/netns/a',
+}
+
+test('the address of a pod is defended once in ten seconds, which the log has once', () => {
+  const { see, conflicts, announced, lines } = watched()
+  see(0, announcement(pod, '10.88.0.5'), announcement(stranger, '10.88.0.5'), announcement(stranger, '10.88.0.5'))
+  see(9_999, announcement(stranger, '10.88.0.5'))
+  see(10_000, announcement(other, '10.88.0.5'), announcement(stranger, '10.88.0.5'))
+  see(20_000, announcement(stranger, '10.88.0.5'))
+  assert.deepEqual(announced, [0, 10_000, 20_000])
+  const message = (host: string): string =>
+    `The host ${host} on t8s0 uses the address 10.88.0.5 of this pod, which is at ${pod}: packets reach the one that ` +
+    'spoke last, so the node announces the address of the pod, at most once in 10 s. ' +
+    'Remove that host from the network, or give it another address.'
+  assert.deepEqual(
+    conflicts,
+    [stranger, other, stranger].map((host) => `web: ${message(host)}`),
+  )
+  assert.deepEqual(
+    lines,
+    [stranger, other].map((host) => `pod default/web: ${message(host)}`),
+  )
+})
+
+test('a pod that is connected again with its ID is defended immediately', () => {
+  const { watch, see, announced } = watched()
+  see(0, announcement(stranger, '10.88.0.5'))
+  watch.remove('a')
+  watch.add(web)
+  see(1000, announcement(stranger, '10.88.0.5'))
+  assert.deepEqual(announced, [0, 1000])
+})
+
+test('a probe for the address of a pod is reported once; the pod answers it', () => {
+  const { see, conflicts, announced } = watched()
+  see(0, encodeAddressSearch(stranger, 'fd88::5'), encodeAddressSearch(stranger, 'fd88::5'))
+  assert.deepEqual(announced, [])
   assert.deepEqual(conflicts, [
-    `web: The host ${stranger} on t8s0 uses the address 10.88.0.5 of this pod, which is at ${pod}: ` +
-      'packets reach one of the two. Remove that host from the network, then delete the pod.',
+    `web: The host ${stranger} on t8s0 probes for the address fd88::5 of this pod, which is at ${pod}: ` +
+      'the pod answers, so that the host takes another one. Give that host addresses of another range.',
   ])
-  see(encodeAddressSearch(stranger, 'fd88::5'))
-  assert.match(conflicts[1] ?? '', /uses the address fd88::5 of this pod/)
+})
+
+test('a pod whose address cannot be announced has the event, too', () => {
+  const conflicts: string[] = []
+  const lines: string[] = []
+  const frame = { bytes: announcement(stranger, '10.88.0.5'), link: 1, isOutgoing: false, timeUs: 0 }
+  const frames = [frame]
+  const watch = new BridgeWatch({
+    bridge: 't8s0',
+    open: () => ({ socket: { receive: () => frames.shift(), close: () => {} }, hardware: bridge, gateways: [] }),
+    announce() {
+      throw new Error('open /run/netns/a: ENOENT')
+    },
+    onConflict: ({ name }) => conflicts.push(name),
+    now: () => 0,
+    log: (line) => lines.push(line),
+  })
+  watch.add(web)
+  watch.read()
+  watch.close()
+  assert.deepEqual(conflicts, ['web'])
+  assert.equal(lines[1], 'the address 10.88.0.5 of default/web was not announced: open /run/netns/a: ENOENT')
 })
 
 test('a pod, and the bridge that probes, are no conflicts', () => {
   const { see, conflicts, lines } = watched()
-  see(announcement(pod, '10.88.0.5'), announcement(bridge, '10.88.0.5'))
+  see(0, announcement(pod, '10.88.0.5'), announcement(bridge, '10.88.0.5'))
   assert.deepEqual([conflicts, lines], [[], []])
 })
 
 test('an address of another host that moves is logged', () => {
   const { see, conflicts, lines } = watched()
-  see(announcement(stranger, '10.88.0.9'), announcement(other, '10.88.0.9'))
+  see(0, announcement(stranger, '10.88.0.9'))
+  see(5000, announcement(other, '10.88.0.9'))
   assert.deepEqual(conflicts, [])
   assert.deepEqual(lines, [
     `t8s0: 10.88.0.9 was at ${stranger} and is now at ${other}: another host or interface has taken the address, ` +
@@ -82,11 +142,17 @@ test('an address of another host that moves is logged', () => {
   ])
 })
 
+test('another host with the address of the bridge is logged', () => {
+  const { see, lines } = watched()
+  see(60_000, announcement(stranger, '10.88.0.1'))
+  assert.match(lines.join(), new RegExp(`^t8s0: 10.88.0.1 was at ${bridge} and is now at ${stranger}`))
+})
+
 test('the watch ends with the last pod', () => {
   const { watch, isClosed, frames, conflicts, see } = watched()
   watch.remove('a')
   assert.ok(isClosed())
-  see(announcement(stranger, '10.88.0.5'))
+  see(0, announcement(stranger, '10.88.0.5'))
   assert.deepEqual([frames.length, conflicts.length], [1, 0])
 })
 
@@ -95,9 +161,10 @@ test('a bridge that cannot be watched is logged once', () => {
   const open = (): never => {
     throw new Error('socket: operation not permitted')
   }
-  const watch = new BridgeWatch({ bridge: 't8s0', open, onConflict: () => {}, log: (line) => lines.push(line) })
-  const one = { name: 'web', namespace: 'default', uid: 'u', addresses: [], hardware: pod }
-  for (const id of ['a', 'b']) watch.add({ ...one, id })
+  const ignore = (): void => {}
+  const options = { bridge: 't8s0', open, announce: ignore, onConflict: ignore, now: () => 0 }
+  const watch = new BridgeWatch({ ...options, log: (line) => lines.push(line) })
+  for (const id of ['a', 'b']) watch.add({ ...web, id })
   watch.close()
   assert.deepEqual(lines, ['the addresses on t8s0 are not watched: socket: operation not permitted'])
 })

@@ -1,14 +1,16 @@
 /**
- * Watches what hosts on the bridge say about addresses: another host that has the address of a pod is a conflict, and
- * an address of another host that moves is logged. Frames are read twice a second from a socket, without a thread.
+ * Watches what hosts on the bridge say about addresses: another host that uses the address of a pod is a conflict, in
+ * which the node defends the address; an address of another host that moves is logged. Frames are read twice a second
+ * from one socket, without a thread.
  */
 import type { Log } from '../../../lib/log/log.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import type { ReceivedFrame } from '../../../network/arp/capture/packet-socket.ts'
-import { claimOf } from '../../../network/arp/check/address-claim.ts'
+import { type AddressClaim, claimOf } from '../../../network/arp/check/address-claim.ts'
 import { ArpObserver } from '../../../network/arp/meaning/arp-observer.ts'
 import { arpOf } from '../../../network/arp/wire/arp-packet.ts'
 import { decodeFrame } from '../../../network/arp/wire/ethernet-frame.ts'
+import { DefenceTimes, defendIntervalMs } from './defence-times.ts'
 
 /** A pod on the bridge. */
 export interface WatchedPod {
@@ -20,6 +22,8 @@ export interface WatchedPod {
   readonly addresses: readonly string[]
   /** The hardware address of its interface. */
   readonly hardware: string
+  /** The file of its network namespace. */
+  readonly namespaceFile: string
 }
 
 /** A socket that has the frames of the bridge. */
@@ -28,12 +32,26 @@ export interface FrameSource {
   close(): void
 }
 
+/** The bridge while it is watched. */
+export interface OpenedBridge {
+  readonly socket: FrameSource
+  /** Its own hardware address. */
+  readonly hardware: string
+  /** Its addresses of IPv4: the gateways of pods. */
+  readonly gateways: readonly string[]
+}
+
 export interface BridgeWatchOptions {
   /** The name of the bridge. */
   readonly bridge: string
-  /** Opens a socket; returns it with the hardware address of the bridge. */
-  readonly open: () => { readonly socket: FrameSource; readonly hardware: string }
+  /** Opens a socket. */
+  readonly open: () => OpenedBridge
+  /** Announces the addresses of a pod to all hosts on the bridge. May throw. */
+  readonly announce: (pod: WatchedPod) => void
+  /** Called for each conflict in which the node has defended the address; the log has the first one only. */
   readonly onConflict: (pod: WatchedPod, message: string) => void
+  /** In ms, since any time. */
+  readonly now: () => number
   readonly log: Log
 }
 
@@ -48,7 +66,8 @@ export class BridgeWatch {
   readonly #pods = new Map<string, WatchedPod>()
   readonly #observer = new ArpObserver()
   readonly #reports = new Set<string>()
-  #opened: ReturnType<BridgeWatchOptions['open']> | undefined
+  readonly #defences = new DefenceTimes()
+  #opened: OpenedBridge | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: BridgeWatchOptions) {
@@ -65,6 +84,7 @@ export class BridgeWatch {
   /** The bridge goes with the last pod. */
   remove(id: string): void {
     this.#pods.delete(id)
+    this.#defences.forget(id)
     if (this.#pods.size === 0) this.close()
   }
 
@@ -93,7 +113,8 @@ export class BridgeWatch {
   #open(): void {
     if (this.#opened) return
     try {
-      this.#opened = this.#options.open()
+      const { gateways, hardware } = (this.#opened = this.#options.open())
+      for (const gateway of gateways) this.#observer.learn(gateway, hardware, true, 0)
     } catch (error) {
       this.#report(`the addresses on ${this.#options.bridge} are not watched: ${messageOf(error)}`)
     }
@@ -103,16 +124,45 @@ export class BridgeWatch {
     const claim = claimOf(bytes)
     if (!claim || claim.hardware === this.#opened?.hardware) return
     const pod = [...this.#pods.values()].find(({ addresses }) => addresses.includes(claim.address))
-    if (pod) this.#checkPod(pod, claim.address, claim.hardware)
+    if (pod) this.#checkPod(pod, claim)
     else this.#checkOther(bytes, timeUs / 1000)
   }
 
-  #checkPod(pod: WatchedPod, address: string, hardware: string): void {
-    if (hardware === pod.hardware || this.#isKnown(`${pod.uid} ${address} ${hardware}`)) return
+  #checkPod(pod: WatchedPod, { address, hardware, isProbe }: AddressClaim): void {
+    if (hardware === pod.hardware) return
+    if (isProbe) this.#checkProbe(pod, address, hardware)
+    else if (this.#defences.take(pod.id, this.#options.now())) this.#defend(pod, address, hardware)
+  }
+
+  /** The kernel of the pod answers it: no announcement is necessary. */
+  #checkProbe(pod: WatchedPod, address: string, hardware: string): void {
     const message =
-      `The host ${hardware} on ${this.#options.bridge} uses the address ${address} of this pod, which is at ` +
-      `${pod.hardware}: packets reach one of the two. Remove that host from the network, then delete the pod.`
-    this.#options.onConflict(pod, message)
+      `The host ${hardware} on ${this.#options.bridge} probes for the address ${address} of this pod, which is at ` +
+      `${pod.hardware}: the pod answers, so that the host takes another one. Give that host addresses of another range.`
+    if (this.#logOnce(pod, message)) this.#options.onConflict(pod, message)
+  }
+
+  #defend(pod: WatchedPod, address: string, hardware: string): void {
+    const { bridge, announce, onConflict } = this.#options
+    const message =
+      `The host ${hardware} on ${bridge} uses the address ${address} of this pod, which is at ${pod.hardware}: ` +
+      'packets reach the one that spoke last, so the node announces the address of the pod, at most once in ' +
+      `${defendIntervalMs / 1000} s. Remove that host from the network, or give it another address.`
+    this.#logOnce(pod, message)
+    try {
+      announce(pod)
+    } catch (error) {
+      // The pod ends at this moment.
+      this.#report(`the address ${address} of ${pod.namespace}/${pod.name} was not announced: ${messageOf(error)}`)
+    }
+    onConflict(pod, message)
+  }
+
+  /** Returns false if the log has the message already. */
+  #logOnce(pod: WatchedPod, message: string): boolean {
+    if (this.#isKnown(`${pod.uid} ${message}`)) return false
+    this.#options.log(`pod ${pod.namespace}/${pod.name}: ${message}`, 'warning')
+    return true
   }
 
   /** A host that is no pod of this runtime: IPv4 only. */
