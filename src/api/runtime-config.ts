@@ -3,6 +3,7 @@
  * `api/alpha`, `GROUP/VERSION` and `GROUP/VERSION/RESOURCE` (`v1` for the core group), each with `=true` (the default)
  * or `=false`.
  */
+import { ExplainedError } from '../lib/explained-error.ts'
 import type { ResourceDefinition } from './resource.ts'
 
 /** The keys of the flag; true if enabled. */
@@ -10,19 +11,19 @@ export type RuntimeConfig = ReadonlyMap<string, boolean>
 
 const stages = ['api/all', 'api/ga', 'api/beta', 'api/alpha']
 
-/** Parses the flag's value. Throws an Error with a message for the user if it is invalid. */
+/** Parses the flag's value. Throws an ExplainedError if it is invalid. */
 export function parseRuntimeConfig(text: string, all: readonly ResourceDefinition[]): RuntimeConfig {
   const config = new Map<string, boolean>()
   for (const part of text.split(',').map((item) => item.trim())) {
     if (part === '') continue
     const [key = '', value = 'true', ...more] = part.split('=').map((item) => item.trim())
     if (more.length > 0 || (value !== 'true' && value !== 'false' && value !== ''))
-      throw new Error(`--runtime-config: ${JSON.stringify(part)} is not KEY=true or KEY=false`)
+      throw new ExplainedError(`--runtime-config: ${JSON.stringify(part)} is not KEY=true or KEY=false`)
     validateKey(key, all)
     config.set(key, value !== 'false')
   }
   if (config.get('api/all') === false && config.size === 1)
-    throw new Error(
+    throw new ExplainedError(
       '--runtime-config: api/all=false disables everything; also enable what to serve, for instance ' +
         'api/all=false,v1=true,apps/v1=true',
     )
@@ -32,20 +33,20 @@ export function parseRuntimeConfig(text: string, all: readonly ResourceDefinitio
 function validateKey(key: string, all: readonly ResourceDefinition[]): void {
   if (stages.includes(key)) return
   if (key.startsWith('api/') && key !== 'api/v1')
-    throw new Error(
+    throw new ExplainedError(
       `--runtime-config: unknown key ${JSON.stringify(key)}; the keys for all groups are ${stages.join(', ')}`,
     )
   const { group, version, plural } = parseKey(key)
   if (!/^v\d+((alpha|beta)\d+)?$/.test(version))
-    throw new Error(
+    throw new ExplainedError(
       `--runtime-config: ${JSON.stringify(key)} has no version; write GROUP/VERSION, such as apps/v1, or v1 ` +
         'for the core group',
     )
   const inGroup = all.filter((resource) => resource.group === group)
-  if (inGroup.length === 0) throw new Error(`--runtime-config: unknown API group ${JSON.stringify(group)}`)
+  if (inGroup.length === 0) throw new ExplainedError(`--runtime-config: unknown API group ${JSON.stringify(group)}`)
   const inVersion = inGroup.filter((resource) => resource.version === version)
   if (plural && !inVersion.some((resource) => resource.plural === plural))
-    throw new Error(`--runtime-config: unknown resource ${JSON.stringify(key)}`)
+    throw new ExplainedError(`--runtime-config: unknown resource ${JSON.stringify(key)}`)
 }
 
 /** Parses a key: `v1`, `api/v1`, `apps/v1`, `apps/v1/deployments` or `v1/pods`. */

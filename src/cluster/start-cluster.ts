@@ -9,6 +9,8 @@ import { clusterComponents } from './components/index.ts'
 import { clusterUser } from './credentials/cluster-users.ts'
 import { dataDirectory, dataDirectoryPaths } from './data-directory.ts'
 import { etcdPlan } from './etcd/etcd-plan.ts'
+import { checkOptions } from './options/check-options.ts'
+import { optionWords } from './options/option-words.ts'
 import type { NodeDecision } from './real-node/checks/decision.ts'
 import type { NodeRunner } from './real-node/thread/node-runner.ts'
 import { checkScheduler } from './scheduler/index.ts'
@@ -28,9 +30,20 @@ const timingVerbosity = 2
  * console.log(cluster.kubeconfigYaml)
  * await cluster.stop()
  */
-export const startCluster = (options: ClusterOptions = {}): Promise<Cluster> => startClusterWith(options, undefined)
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  checkOptions(options)
+  const words = optionWords(options)
+  try {
+    return await startClusterWith(options.log ? { ...options, log: words.log(options.log) } : options, undefined)
+  } catch (error) {
+    throw words.error(error)
+  }
+}
 
-/** The same with a thread of the real node that has started already, which is stopped with the cluster. */
+/**
+ * The same for `t8s up`: its flags are validated, and messages speak of them. A thread of the real node that has
+ * started already is stopped with the cluster.
+ */
 export async function startClusterWith(options: ClusterOptions, early: NodeRunner | undefined): Promise<Cluster> {
   const { log = () => {}, verbosity = 0 } = options
   const { bindAddress = '127.0.0.1', serviceClusterIpRange } = options

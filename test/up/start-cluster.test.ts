@@ -1,10 +1,11 @@
 /** Tests of `startCluster` as used by tests and programs: many clusters in one process. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type Cluster, startCluster } from '../../src/cluster/start-cluster.ts'
+import { type Cluster, type ClusterOptions, startCluster } from '../../src/cluster/start-cluster.ts'
 import { ExplainedError } from '../../src/lib/explained-error.ts'
 import { temporaryFolder } from './t8s-process.ts'
 
@@ -59,10 +60,30 @@ test('a failed start releases its resources', async (t) => {
   t.after(() => other.stop())
   await assert.rejects(
     startCluster({ storage: { directory }, port: other.port }),
-    (error) => error instanceof ExplainedError && error.message.includes('--secure-port'),
+    (error) =>
+      error instanceof ExplainedError &&
+      error.message.includes('choose another with `port`, or `port: 0` for any free'),
   )
   const cluster = await startCluster({ storage: { directory } })
   await cluster.stop()
+})
+
+test('errors of the start speak of options', async (t) => {
+  const file = join(temporaryFolder(t), 'file')
+  writeFileSync(file, '')
+  const refused: readonly (readonly [ClusterOptions, string])[] = [
+    [{ storage: { directory: file } }, 'choose another directory with `storage.directory` or fix'],
+    [{ bindAddress: '192.0.2.1' }, '192.0.2.1 is not an address of this machine: give one with `bindAddress`'],
+    [{ nodes: { real: true } }, 'set storage to { directory }, or leave out `nodes.real`'],
+    [{ runtimeConfig: ['batch'] }, '`runtimeConfig`: "batch" has no version; write GROUP/VERSION'],
+    [{ apiServerFlags: ['--runtime-config=batch=true'] }, '--runtime-config: "batch" has no version'],
+  ]
+  for (const [options, message] of refused)
+    await assert.rejects(
+      startCluster(options),
+      (error) => error instanceof ExplainedError && error.message.includes(message),
+      message,
+    )
 })
 
 test('the interval of the compactor is an option', async (t) => {
