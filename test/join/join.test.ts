@@ -25,7 +25,7 @@ await inNamespaces(import.meta.filename, () => {
     await t.test('SIGTERM ends the pods, and the node continues without a token', async () => {
       assert.equal(await node.stop(), 0, node.output())
       assert.match(node.output(), /its pods end\nstopped; t8s join continues, t8s leave deletes the node\n$/)
-      assert.doesNotMatch(onOther('ip', 'link'), /t8s-/)
+      assert.doesNotMatch(onOther('ip', 'link'), /t8s-|flannel/)
       const again = await lab.join(['join', `--data-dir=${lab.data}`])
       assert.match(again.output(), /this machine is the node other again/)
       const page = () =>
@@ -36,6 +36,8 @@ await inNamespaces(import.meta.filename, () => {
       await again.stop()
     })
     await t.test('t8s leave removes the Node and all of it on the machine', () => leave(lab))
+    await t.test('a flag with another network than the cluster has is an error', () => otherNetwork(lab))
+    await t.test('a machine joins by a file, and leaves by force without the server', () => fileAndForce(lab))
   })
 })
 
@@ -127,13 +129,45 @@ function takenName(lab: JoinLab): void {
   assert.match(stderr, /a Node with name "server" and status "Ready" already exists in the cluster: give this machine/)
 }
 
+function otherNetwork(lab: JoinLab): void {
+  const { code, stderr } = lab.t8sOnOther(...lab.joinArguments('--network-backend=host-gw'))
+  assert.equal(code, 1)
+  assert.match(
+    stderr,
+    /connected by the backend vxlan \(ConfigMap kube-flannel\/kube-flannel-cfg\), not by host-gw: leave/,
+  )
+}
+
+async function fileAndForce(lab: JoinLab): Promise<void> {
+  const file = join(dirname(lab.data), 'discovery.conf')
+  const kubeconfig = ['get', 'configmap', 'cluster-info', '-o', 'jsonpath={.data.kubeconfig}']
+  writeFileSync(file, lab.kubectl('-n', 'kube-public', ...kubeconfig))
+  const [, , , token = ''] = lab.joinArguments()
+  const flags = [`--discovery-file=${file}`, `--token=${token}`, `--data-dir=${lab.data}`, '--hostname-override=other']
+  const node = await lab.join(['join', ...flags])
+  assert.match(node.output(), /^discovery: .*discovery\.conf names the cluster at https:\/\/10\.9\.0\.1:6443\n/)
+  assert.equal(await node.stop(), 0, node.output())
+  onOther('ip', 'link', 'set', 'eth0', 'down')
+  const leaving = ['leave', `--data-dir=${lab.data}`]
+  const { code, stderr } = lab.t8sOnOther(...leaving)
+  assert.deepEqual([code, /t8s leave --force removes what is on this machine/.test(stderr)], [1, true], stderr)
+  const forced = lab.t8sOnOther(...leaving, '--force')
+  assert.equal(forced.code, 0, forced.stderr)
+  assert.match(
+    forced.stdout,
+    /^the Node other remains, delete it with kubectl delete node other: .*\nremoved the files in /,
+  )
+  assert.equal(existsSync(lab.data), false)
+  assert.equal(lab.kubectl('get', 'nodes', '-o', 'name'), 'node/other\nnode/server\n')
+}
+
 async function leave(lab: JoinLab): Promise<void> {
   const { code, stdout, stderr } = lab.t8sOnOther('leave', `--data-dir=${lab.data}`)
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^deleted the Node other, and its pod\nremoved the files in /)
   assert.equal(lab.kubectl('get', 'nodes', '-o', 'name'), 'node/server\n')
   assert.equal(existsSync(lab.data), false)
-  assert.doesNotMatch(onOther('ip', 'link'), /t8s-/)
+  assert.doesNotMatch(onOther('ip', 'link'), /t8s-|flannel/)
   assert.equal(onOther('nft', 'list', 'tables'), '')
   assert.doesNotMatch(onOther('ip', 'route'), /^10\.(?!9\.)/m)
   assert.match(lab.t8sOnOther('leave', `--data-dir=${lab.data}`).stderr, /has joined no cluster/)

@@ -25,13 +25,28 @@ await inNamespaces(import.meta.filename, () => {
       cluster.output(),
     )
     await t.test('pods and Services are reached from all machines', () => traffic(cluster))
+    await t.test('pods have addresses of both families, which are reached from other machines', () =>
+      bothFamilies(cluster),
+    )
+    await t.test('the network of pods is a ConfigMap, and flannel has few rights', () => network(cluster))
     await t.test('logs, exec and forwarded ports work for all machines', () => streams(t, cluster))
+    await t.test('a backend for the only node of a cluster is an error', () => {
+      const { code, stderr } = t8s(['up', '--network-backend=vxlan', `--data-dir=${join(folder, 'single')}`])
+      assert.deepEqual(
+        [code, /this cluster has one: open it for other machines with --bind/.test(stderr)],
+        [1, true],
+        stderr,
+      )
+    })
     await t.test('after SIGKILL, the next start removes the rest, and runs the pods, here by vxlan', async () => {
       await stop(cluster, 'SIGKILL')
       const next = await start(t, folder, 2, '--network-backend=vxlan')
       await waitFor('the pods run again', () => pageOf(next, 'machine-1', 'machine-2') === 'machine-2\n')
       assert.equal(run(next, 'get', 'nodes', '-o', 'name'), 'node/machine-1\nnode/machine-2\n')
-      assert.equal(run(next, 'exec', 'machine-1', '--', 'cat', '/sys/class/net/eth0/mtu'), '1450\n')
+      // An encapsulated packet of IPv6 has 70 bytes of headers.
+      assert.equal(run(next, 'exec', 'machine-1', '--', 'cat', '/sys/class/net/eth0/mtu'), '1430\n')
+      assert.match(next.output(), /the network of pods has changed: the backend is vxlan/)
+      bothFamilies(next)
       assert.equal((await stop(next)).code, 0)
       assert.match(next.output(), /\nstopped\n$/)
       assert.doesNotMatch(next.output(), /cannot watch|do not run|has ended/)
@@ -41,8 +56,9 @@ await inNamespaces(import.meta.filename, () => {
 })
 
 async function start(t: TestContext, folder: string, count: number, ...more: string[]): Promise<Running> {
+  const ranges = '--service-cluster-ip-range=10.97.0.0/16,fd97::/112'
   const flags = ['--node-type=real', `--machines=${count}`, `--data-dir=${join(folder, 'data')}`, '--secure-port=0']
-  const cluster = await up(t, [...flags, ...more])
+  const cluster = await up(t, [...flags, ranges, ...more])
   await waitFor('the machines are nodes', () => {
     assert.doesNotMatch(cluster.output(), /do not run/)
     return cluster.output().includes(`machine-${count} is a node`)
@@ -88,6 +104,48 @@ async function traffic(cluster: Running): Promise<void> {
   assert.equal(run(cluster, 'get', '--raw', '/api/v1/namespaces/default/services/web/proxy/'), 'machine-2\n')
 }
 
+function bothFamilies(cluster: Running): void {
+  const address = (pod: string): string => run(cluster, 'get', 'pod', pod, '-o', 'jsonpath={.status.podIPs[1].ip}')
+  assert.match(address('machine-2'), /^fd8c:5be2:a1d0:/)
+  assert.equal(get(cluster, 'machine-1', `[${address('machine-2')}]`), 'machine-2\n')
+  assert.equal(get(cluster, 'machine-2', `[${address('machine-1')}]`), 'machine-1\n')
+}
+
+function network(cluster: Running): void {
+  const text = run(
+    cluster,
+    '-n',
+    'kube-flannel',
+    'get',
+    'cm',
+    'kube-flannel-cfg',
+    '-o',
+    'jsonpath={.data.net-conf\\.json}',
+  )
+  assert.deepEqual(JSON.parse(text), {
+    EnableIPv4: true,
+    Network: '10.128.0.0/9',
+    EnableIPv6: true,
+    IPv6Network: 'fd8c:5be2:a1d0::/48',
+    EnableNFTables: true,
+    Backend: { Type: 'host-gw' },
+  })
+  const rights = run(cluster, 'auth', 'can-i', '--list', '--no-headers', '--as=system:t8s-flannel')
+  assert.match(rights, /^nodes +\[\] +\[\] +\[get list watch\]$/m)
+  assert.doesNotMatch(rights, /^(?:pods|secrets|configmaps|namespaces) /m)
+  const nodes = kubectl(
+    cluster.kubeconfig,
+    'auth',
+    'can-i',
+    'list',
+    'pods',
+    '-A',
+    '--as=system:node:machine-1',
+    '--as-group=system:nodes',
+  )
+  assert.match(nodes.stdout, /^no/)
+}
+
 async function streams(t: TestContext, cluster: Running): Promise<void> {
   for (const name of ['machine-1', 'machine-2', 'machine-3'])
     assert.equal(run(cluster, 'exec', name, '--', 'cat', '/www/index.html'), `${name}\n`)
@@ -109,6 +167,7 @@ function isClean(folder: string): void {
     execFileSync(program, args, { encoding: 'utf8' })
   assert.doesNotMatch(output('ip', 'link'), /t8m-|veth/)
   assert.equal(output('ip', 'route'), '')
+  assert.doesNotMatch(output('ip', '-6', 'route'), /fd8c:/)
   assert.equal(output('nft', 'list', 'tables'), '')
   assert.doesNotMatch(output('ps', '-eo', 'args'), /machine-process|t8s-keeper/)
   assert.doesNotMatch(output('cat', '/proc/mounts'), /\/run\/typernetes\/\w+\/|machines/)

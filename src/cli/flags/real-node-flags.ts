@@ -58,8 +58,8 @@ export const realNodeFlags = (): readonly Option[] => [
   ).choices(policyModes),
   new Option(
     '--network-backend <TYPE>',
-    'connect the pods of several nodes by this backend of flannel; the same on all nodes (default: plain routes, for ' +
-      'nodes on one link)',
+    'connect the pods of several nodes by this backend of flannel (default: that of the cluster, in the ConfigMap ' +
+      'kube-flannel/kube-flannel-cfg; for a new one host-gw with --machines, and else vxlan with routes on one link)',
   ).choices(['host-gw', 'vxlan', 'udp']),
   new Option(
     '--machines <NUMBER>',

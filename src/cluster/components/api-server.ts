@@ -9,7 +9,7 @@ import { defaultIssuer } from '../credentials/service-account-keys.ts'
 import { kubeletAddressTypes } from '../kubelet-addresses.ts'
 import { policyRights } from '../policy/cluster-policy.ts'
 import { type ClusterParts, component, type RunningClients } from './component.ts'
-import { isJoinable, usesFlannel } from './joining.ts'
+import { isJoinable } from './joining.ts'
 
 /** Enabled in clusters besides the plugins of a separate API server, as kubeadm does. */
 const clusterPlugins: readonly string[] = ['NodeRestriction']
@@ -127,7 +127,7 @@ function servingOptions(
     // Its requests would delay the start of the nodes.
     warmUp: options.warmUp && { after: synced },
     componentRights: realNode?.rights,
-    joinedNodes: isJoinable(parts) || usesFlannel(parts) ? policyRights.rules : undefined,
+    joinedNodes: isJoinable(parts) ? policyRights.rules : undefined,
     log: parts.log,
   }
 }

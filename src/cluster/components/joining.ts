@@ -3,6 +3,8 @@ import { advertiseAddress } from '../../apiserver/services/own-service/advertise
 import { parseCidr } from '../../lib/cidr.ts'
 import { isLoopbackHost } from '../../lib/loopback-host.ts'
 import { localUrl } from '../addresses.ts'
+import { type NetworkPlan, routeBackend, tunnelBackend } from '../flannel/net-conf.ts'
+import type { JoiningObjects } from '../joining/joining-objects.ts'
 import { type ClusterParts, component } from './component.ts'
 
 /**
@@ -12,15 +14,24 @@ import { type ClusterParts, component } from './component.ts'
 export const isJoinable = ({ data, addresses }: Pick<ClusterParts, 'data' | 'addresses'>): boolean =>
   data !== undefined && !isLoopbackHost(addresses.bindAddress)
 
-/** True if the cluster's own nodes need the rights of joined ones: flannel runs in their processes, too. */
-export function usesFlannel({ data, options: { nodes } }: Pick<ClusterParts, 'data' | 'options'>): boolean {
+/** The network of the pods in these ranges. Undefined for clusters with one node, and without ranges. */
+export function podNetwork(
+  parts: Pick<ClusterParts, 'data' | 'addresses' | 'nodeDecision' | 'options'>,
+  ranges: readonly string[],
+): NetworkPlan | undefined {
+  const { nodes } = parts.options
   const real = typeof nodes === 'object' ? nodes.real : undefined
-  return data !== undefined && typeof real === 'object' && real.networkBackend !== undefined
+  const backend = typeof real === 'object' ? real.networkBackend : undefined
+  const hasMachines = parts.nodeDecision?.type === 'machines'
+  if (ranges.length === 0 || !(hasMachines || isJoinable(parts))) return undefined
+  return { backend, usual: hasMachines ? routeBackend : tunnelBackend, ranges }
 }
 
 export const joining = component({
   name: 'joining',
   needs: [
+    'options',
+    'nodeDecision',
     'data',
     'addresses',
     'flagged',
@@ -58,20 +69,28 @@ export const joining = component({
   },
 })
 
-async function objectsOf({
-  addresses: { bindAddress, serviceRanges },
-  flagged,
-  plan,
-  pki,
-  endpoint,
-  server,
-}: Pick<ClusterParts, 'addresses' | 'flagged' | 'plan' | 'pki' | 'endpoint' | 'server'>) {
+type ObjectsParts =
+  | 'options'
+  | 'nodeDecision'
+  | 'data'
+  | 'addresses'
+  | 'flagged'
+  | 'plan'
+  | 'pki'
+  | 'endpoint'
+  | 'server'
+
+async function objectsOf(parts: Pick<ClusterParts, ObjectsParts>): Promise<JoiningObjects> {
+  const { flagged, plan, pki, endpoint, server } = parts
+  const { bindAddress, serviceRanges } = parts.addresses
+  const podRanges = plan.flags['cluster-cidr'] ?? ''
   const { dnsAddress } = await import('../dns/cluster-dns.ts')
   return {
     url: localUrl(publicAddress(bindAddress, flagged.advertiseAddress), server.port),
     // The authority of the server's clients is another one if users have brought its certificate.
     ca: [...new Set([endpoint.ca, pki.authority.cert])].join('\n'),
-    podRanges: plan.flags['cluster-cidr'] ?? '',
+    podRanges,
+    network: podNetwork(parts, podRanges === '' ? [] : podRanges.split(',')),
     serviceRanges,
     dns: serviceRanges.split(',').flatMap((range) => dnsAddress(range.trim()) ?? [])[0],
     domain: 'cluster.local',

@@ -2,6 +2,7 @@
 import type { TokenUser } from '../../apiserver/server.ts'
 import { checkControllerFlags, planControllers } from '../../controllers/index.ts'
 import { parseCidr } from '../../lib/cidr.ts'
+import { ExplainedError } from '../../lib/explained-error.ts'
 import type { ClusterOptions, ClusterSchedulerChoice } from '../cluster-options.ts'
 import { hostPathStorage } from '../host-path-storage.ts'
 import { clusterIngress } from '../ingress/index.ts'
@@ -12,6 +13,7 @@ import { type ClusterRealNode, clusterRealNode } from '../real-node/index.ts'
 import { schedulerUser } from '../scheduler/index.ts'
 import { clusterSimulation, type SimulatedNodes } from '../simulation/index.ts'
 import { type ClusterParts, component } from './component.ts'
+import { isJoinable, podNetwork } from './joining.ts'
 
 export interface SchedulerPlan {
   readonly choice: ClusterSchedulerChoice
@@ -34,6 +36,12 @@ const nodeFlags = (podRanges: readonly string[]) => ({
 function podRangesOf(serviceRanges: string): readonly string[] {
   const families = serviceRanges.split(',').map((range) => parseCidr(range.trim())?.family ?? 4)
   return new Set(families).size === 2 ? families.map((family) => clusterRanges[family]) : [clusterRanges[4]]
+}
+
+/** The ranges of which the controllers give a part to each node. */
+function allocatedRanges(flags: Readonly<Record<string, string>>, serviceRanges: string): readonly string[] {
+  if (flags['allocate-node-cidrs'] === 'false') return []
+  return flags['cluster-cidr']?.split(',').map((range) => range.trim()) ?? podRangesOf(serviceRanges)
 }
 
 /** Includes the controllers of bootstrap tokens, as kubeadm does, since the API server accepts these tokens. */
@@ -82,13 +90,12 @@ function chosenOf({ controllers = true }: ClusterOptions): readonly string[] {
 }
 
 /** The real node; undefined, after a line in the log, for a cluster with a simulated one in its place. */
-function realNodeOf({
-  options: { nodes, controllerFlags = {} },
-  addresses: { bindAddress, serviceRanges },
-  data,
-  nodeDecision,
-  log,
-}: Pick<ClusterParts, 'options' | 'addresses' | 'data' | 'nodeDecision' | 'log'>): ClusterRealNode | undefined {
+function realNodeOf(
+  parts: Pick<ClusterParts, 'options' | 'addresses' | 'data' | 'nodeDecision' | 'log'>,
+): ClusterRealNode | undefined {
+  const { data, nodeDecision, log } = parts
+  const { nodes, controllerFlags = {} } = parts.options
+  const { bindAddress, serviceRanges } = parts.addresses
   if (!data || !nodeDecision) return undefined
   if (nodeDecision.type === 'simulated') {
     log(simulatedLine(nodeDecision.reason))
@@ -96,15 +103,22 @@ function realNodeOf({
   }
   // Ranges of other sizes are chosen by the controller.
   const podClusters = rangeFlags.some((flag) => Object.hasOwn(controllerFlags, flag)) ? [] : podRangesOf(serviceRanges)
+  const network = podNetwork(parts, allocatedRanges(controllerFlags, serviceRanges))
   if (nodeDecision.type === 'machines')
-    return clusterMachines({ plan: nodeDecision.plan, serviceRanges, podClusters, log })
+    return clusterMachines({ plan: nodeDecision.plan, serviceRanges, podClusters, network, log })
   const real = typeof nodes === 'object' && typeof nodes.real === 'object' ? nodes.real : {}
+  if (real.networkBackend !== undefined && !isJoinable(parts))
+    throw new ExplainedError(
+      '--network-backend connects the pods of several nodes, and this cluster has one: open it for other machines ' +
+        'with --bind-address 0.0.0.0, or start some with --machines 2',
+    )
   return clusterRealNode({
     node: nodeDecision.node,
     folder: data.node,
     bindAddress,
     serviceRanges,
     podClusters,
+    network,
     isReplaceable: real.fallback !== undefined,
     runner: nodeDecision.runner,
     log,

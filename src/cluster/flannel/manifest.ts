@@ -1,5 +1,6 @@
 /** The objects with which flannel runs on each node of a cluster: rights, configuration, and a DaemonSet. */
 import { toYaml } from '../../machinery/yaml.ts'
+import { networkConfiguration } from './stored-network.ts'
 
 export interface ManifestOptions {
   /** An image with t8s as its program, and nft or iptables. */
@@ -14,7 +15,7 @@ export interface ManifestOptions {
 
 const name = 'flannel'
 const labels = { 'k8s-app': 'flannel' }
-const configName = 'kube-flannel-cfg'
+const configName = networkConfiguration.name
 const healthPort = 8081
 
 /** The objects as YAML, in the order in which they are created. */

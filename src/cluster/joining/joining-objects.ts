@@ -1,13 +1,18 @@
 /** The ConfigMaps from which a machine that joins learns about the cluster, with kubeadm's names and content. */
+
+import { joiningGroup } from '../../apiserver/bootstrap/roles/joining-roles.ts'
 import { Connection } from '../../client/connection/connection.ts'
-import { type ConfigMap, configMaps } from '../../client/kinds.ts'
+import { type ConfigMap, configMaps, roleBindings, roles } from '../../client/kinds.ts'
 import { createOrUpdate } from '../../client/objects/create-or-update.ts'
+import { apiVersionOf } from '../../client/resource.ts'
 import { isAlreadyExists } from '../../client/rest/api-errors.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import type { Access } from '../../kubeconfig/kubeconfig.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { kubernetesVersion, release } from '../../lib/release.ts'
 import { toYaml } from '../../machinery/yaml.ts'
+import type { NetworkPlan } from '../flannel/net-conf.ts'
+import { networkConfiguration, settleNetwork } from '../flannel/stored-network.ts'
 import { type ClusterPlace, clusterInfo, kubeconfigKey, placeText } from './cluster-info.ts'
 
 /** The configuration of the cluster, and of its kubelets. */
@@ -18,6 +23,8 @@ export interface JoiningObjects extends ClusterPlace {
   /** The ranges of pods and of Services, separated by a comma; empty if nobody gives ranges to nodes. */
   readonly podRanges: string
   readonly serviceRanges: string
+  /** The network of pods; undefined if nobody gives ranges to nodes. */
+  readonly network: NetworkPlan | undefined
   /** The address of DNS for pods. */
   readonly dns: string | undefined
   readonly domain: string
@@ -36,13 +43,15 @@ export async function writeJoiningObjects(
   const client = new RestClient(connection)
   try {
     await Promise.all([
-      createOrUpdate(client, configMaps, clusterInfo, (object) => ({
-        ...object,
-        data: { ...object.data, [kubeconfigKey]: placeText(objects) },
-      })),
       create(client, clusterConfiguration, configurationOf(objects)),
       create(client, kubeletConfiguration, kubeletsOf(objects)),
+      objects.network && shareNetwork(client, objects.network, log),
     ])
+    // The last one: machines read the others after it.
+    await createOrUpdate(client, configMaps, clusterInfo, (object) => ({
+      ...object,
+      data: { ...object.data, [kubeconfigKey]: placeText(objects) },
+    }))
   } catch (error) {
     if (!connection.closed.aborted) log(`other machines cannot join this cluster: ${messageOf(error)}`)
   } finally {
@@ -61,9 +70,25 @@ async function create(
     metadata: { namespace, name },
     data: { [key]: toYaml(content) },
   }
-  await client.create(configMaps, object).catch((error: unknown) => {
-    if (!isAlreadyExists(error)) throw error
-  })
+  await client.create(configMaps, object).catch(ignoreExisting)
+}
+
+function ignoreExisting(error: unknown): void {
+  if (!isAlreadyExists(error)) throw error
+}
+
+/** Stores the network, and lets nodes and those that join read it. */
+async function shareNetwork(client: RestClient, network: NetworkPlan, log: (line: string) => void): Promise<void> {
+  await settleNetwork(client, network, log)
+  const { namespace, name } = networkConfiguration
+  const [metadata, apiGroup] = [{ namespace, name }, 'rbac.authorization.k8s.io']
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [name], verbs: ['get'] }]
+  const subjects = [joiningGroup, 'system:nodes'].map((group) => ({ apiGroup, kind: 'Group', name: group }))
+  const kinds = { apiVersion: apiVersionOf(roles), metadata }
+  await client.create(roles, { ...kinds, kind: roles.kind, rules }).catch(ignoreExisting)
+  await client
+    .create(roleBindings, { ...kinds, kind: roleBindings.kind, roleRef: { apiGroup, kind: 'Role', name }, subjects })
+    .catch(ignoreExisting)
 }
 
 const configurationOf = ({ url, podRanges, serviceRanges, domain }: JoiningObjects): object => ({

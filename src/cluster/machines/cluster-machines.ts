@@ -10,20 +10,22 @@ import { messageOf } from '../../lib/message-of.ts'
 import type { ServerEndpoint } from '../controllers/messages.ts'
 import { dnsRights } from '../dns/cluster-dns.ts'
 import { nodeDns } from '../dns/node-dns.ts'
+import type { NetworkPlan } from '../flannel/net-conf.ts'
+import { flannelRights } from '../flannel/rights.ts'
 import type { ClusterPki } from '../pki/pki.ts'
 import { policyRights } from '../policy/cluster-policy.ts'
-import type { ClusterRealNode } from '../real-node/index.ts'
+import { type ClusterRealNode, settledNetwork } from '../real-node/index.ts'
 import { gatewayOf, startApiGateway } from '../real-node/services/api-gateway.ts'
-import { PeerRoutes } from '../real-node/services/peer-routes.ts'
 import { instanceOf } from '../real-node/settings/embedded-runtime.ts'
 import { nodeCertificates } from '../real-node/settings/node-certificates.ts'
 import { freePodRange, machineNetworks } from '../real-node/settings/pod-range.ts'
 import { prepareNodes } from '../real-node/thread/prepare-nodes.ts'
-import { recordProcesses, removeLeftovers, routesRecord } from './leftovers.ts'
+import { keepHostRoutes } from './host-routes.ts'
+import { recordProcesses, removeLeftovers } from './leftovers.ts'
 import { MachineNetwork } from './machine-network.ts'
 import { MachineProcess } from './machine-process.ts'
 import { machineTask } from './machine-task.ts'
-import type { MachinesPlan } from './plan-machines.ts'
+import { type MachinesPlan, planForFamilies } from './plan-machines.ts'
 
 export interface ClusterMachinesOptions {
   readonly plan: MachinesPlan
@@ -31,12 +33,16 @@ export interface ClusterMachinesOptions {
   readonly serviceRanges: string
   /** The ranges of all pods; none if a controller decides. */
   readonly podClusters: readonly string[]
+  /** The network of the pods; undefined if nobody gives ranges to nodes. */
+  readonly network: NetworkPlan | undefined
   readonly log: (line: string) => void
 }
 
-export function clusterMachines(options: ClusterMachinesOptions): ClusterRealNode {
-  const { plan, log } = options
-  const apiAddress = gatewayOf(plan.lan)
+export function clusterMachines(given: ClusterMachinesOptions): ClusterRealNode {
+  const plan = planForFamilies(given.plan, given.serviceRanges)
+  const options = { ...given, plan }
+  const { log } = options
+  const apiAddress = gatewayOf(plan.lans[0]!)
   const lifetime = new Lifetime()
   let starting: Promise<void> | undefined
   return {
@@ -44,7 +50,7 @@ export function clusterMachines(options: ClusterMachinesOptions): ClusterRealNod
     serverHosts: apiAddress === undefined ? [] : [apiAddress],
     servesServices: true,
     isElsewhere: true,
-    rights: [dnsRights, policyRights],
+    rights: [dnsRights, policyRights, flannelRights],
     async begin(server, administrator, pki) {
       starting = start(options, { server, administrator, pki }, lifetime)
       try {
@@ -70,7 +76,7 @@ interface Cluster {
 
 async function start(options: ClusterMachinesOptions, cluster: Cluster, lifetime: Lifetime): Promise<void> {
   const { plan, podClusters, log } = options
-  const { folder, machines, lan } = plan
+  const { folder, machines, lans, bridge } = plan
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const network = new MachineNetwork(plan, podClusters)
   lifetime.onEnd(() => network.close())
@@ -93,22 +99,21 @@ async function start(options: ClusterMachinesOptions, cluster: Cluster, lifetime
   prepared.catch(() => {})
   for (const [index, machine] of processes.entries()) {
     await machine.ready
-    await network.connect(machine.name, machine.pid ?? 0, machines[index]!.node.ips[0]!)
+    await network.connect(machine.name, machine.pid ?? 0, machines[index]!.node.ips)
   }
   const { hostname: host, port } = new URL(cluster.server.url)
-  gateway = await startApiGateway({ range: lan, port: Number(port), host: host.replace(/^\[|\]$/g, '') })
+  gateway = await startApiGateway({ range: lans[0]!, port: Number(port), host: host.replace(/^\[|\]$/g, '') })
   const tasks = await prepared
   await Promise.all(processes.map((machine, index) => machine.start(tasks[index]!)))
   for (const [index, { name, pid }] of processes.entries())
-    log(`${name} is a node: ${machines[index]!.node.ips[0]} (nsenter --target ${pid} --net ip address)`)
-  const routes = new PeerRoutes({ server: cluster.administrator, node: undefined, record: routesRecord(folder), log })
-  lifetime.onEnd(() => routes.stop())
-  routes.start()
+    log(`${name} is a node: ${machines[index]!.node.ips.join(', ')} (nsenter --target ${pid} --net ip address)`)
+  lifetime.onEnd(keepHostRoutes({ server: cluster.administrator, bridge, lans, log }))
 }
 
 /** The tasks of the machines. Nodes of earlier starts that had more machines are deleted. */
-async function prepare({ plan, serviceRanges, podClusters, log }: ClusterMachinesOptions, cluster: Cluster) {
-  const { machines, lan } = plan
+async function prepare(options: ClusterMachinesOptions, cluster: Cluster) {
+  const { plan, serviceRanges, podClusters, network, log } = options
+  const { machines, lans } = plan
   const { server, administrator, pki } = cluster
   const ranges = podRangesOf(plan, podClusters)
   const connection = new Connection(administrator)
@@ -119,8 +124,11 @@ async function prepare({ plan, serviceRanges, podClusters, log }: ClusterMachine
     const dns = await nodeDns({ configuration: first!.node.configuration, gateway, serviceRanges, client, log })
     await deleteFormer(client, machines.length)
     for (const { node } of machines) await prepareNodes(node.name, { isReplaceable: false, client, log })
-    const certificates = await Promise.all(machines.map(({ node }) => nodeCertificates(pki.authority, node)))
-    const address = gatewayOf(lan) ?? ''
+    const [networkConfig, ...certificates] = await Promise.all([
+      network && settledNetwork(client, network, log),
+      ...machines.map(({ node }) => nodeCertificates(pki.authority, node)),
+    ])
+    const address = gatewayOf(lans[0]!) ?? ''
     const url = `https://${address}:${new URL(server.url).port}`
     return machines.map((machine, index) =>
       machineTask({
@@ -130,6 +138,8 @@ async function prepare({ plan, serviceRanges, podClusters, log }: ClusterMachine
         dns: index === 0 ? dns : { ...dns, gateway: undefined },
         podCidrs: ranges[index]!,
         podClusters,
+        network,
+        networkConfig,
         server: { url, ca: server.ca },
         clientCA: pki.authority.cert,
       }),

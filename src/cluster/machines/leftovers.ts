@@ -5,7 +5,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { bootId, startTimeOf } from '../../lib/process/start-time.ts'
 import { findCgroups } from '../../node/cgroups/tree/find-cgroups.ts'
-import { removeRecordedRoutes } from '../real-node/services/peer-routes.ts'
 import { embeddedRuntime } from '../real-node/settings/embedded-runtime.ts'
 
 interface KnownProcess {
@@ -14,8 +13,6 @@ interface KnownProcess {
 }
 
 const pollMs = 20
-/** The file of the routes to pods on this machine, which is no node. */
-export const routesRecord = (folder: string): string => join(folder, 'routes.json')
 const processRecord = (folder: string): string => join(folder, 'processes.json')
 
 /** Records processes of machines, so that a later start finds them. */
@@ -28,7 +25,6 @@ export function recordProcesses(folder: string, pids: readonly number[]): void {
 export async function removeLeftovers(folder: string): Promise<void> {
   if (!existsSync(folder)) return
   await endProcesses(folder)
-  if (existsSync(routesRecord(folder))) removeRecordedRoutes(routesRecord(folder))
   for (const { name } of readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()))
     if (/^machine-\d+$/.test(name)) await removeMachine(join(folder, name))
   rmSync(processRecord(folder), { force: true })

@@ -10,10 +10,13 @@ export class MachineNetwork {
   readonly #settings: NetworkSettings
 
   /** `podRanges` are those of all pods, which the machines route. */
-  constructor({ bridge, lan, folder }: Pick<MachinesPlan, 'bridge' | 'lan' | 'folder'>, podRanges: readonly string[]) {
+  constructor(
+    { bridge, lans, folder }: Pick<MachinesPlan, 'bridge' | 'lans' | 'folder'>,
+    podRanges: readonly string[],
+  ) {
     this.#settings = {
       bridge,
-      ranges: [lan],
+      ranges: lans,
       formerRanges: [],
       notMasqueraded: podRanges,
       folder: join(folder, 'network'),
@@ -21,8 +24,8 @@ export class MachineNetwork {
   }
 
   /** Connects the network namespace of a process. */
-  async connect(id: string, pid: number, address: string): Promise<void> {
-    const attachment = { id, namespace: `/proc/${pid}/ns/net`, interfaceName, requestedAddresses: [address] }
+  async connect(id: string, pid: number, requestedAddresses: readonly string[]): Promise<void> {
+    const attachment = { id, namespace: `/proc/${pid}/ns/net`, interfaceName, requestedAddresses }
     await this.#thread.run({ kind: 'connect', settings: this.#settings, attachment })
   }
 

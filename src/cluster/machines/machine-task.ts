@@ -1,7 +1,8 @@
 /** The task of the node of a machine. */
 import { join } from 'node:path'
 import type { NodeDns } from '../dns/node-dns.ts'
-import { flannelOf } from '../real-node/index.ts'
+import type { NetworkPlan } from '../flannel/net-conf.ts'
+import { peerNetwork } from '../real-node/index.ts'
 import { instanceOf } from '../real-node/settings/embedded-runtime.ts'
 import type { NodeCertificates } from '../real-node/settings/node-certificates.ts'
 import type { RealNodeTask } from '../real-node/thread/messages.ts'
@@ -13,12 +14,15 @@ export interface MachineTaskOptions {
   readonly dns: NodeDns
   readonly podCidrs: readonly string[]
   readonly podClusters: readonly string[]
+  readonly network: NetworkPlan | undefined
+  /** The text of net-conf.json. */
+  readonly networkConfig: string | undefined
   readonly server: { readonly url: string; readonly ca: string }
   readonly clientCA: string
 }
 
 export function machineTask(options: MachineTaskOptions): RealNodeTask {
-  const { machine, certificates, dns, podCidrs, podClusters, server, clientCA } = options
+  const { machine, certificates, dns, podCidrs, podClusters, network, networkConfig, server, clientCA } = options
   const { node, folder } = machine
   const { name, ips, runtime } = node
   const instance = instanceOf(folder)
@@ -48,12 +52,7 @@ export function machineTask(options: MachineTaskOptions): RealNodeTask {
             domain: clusterDomain,
           },
     ports: undefined,
-    peers: {
-      client: certificates.policy,
-      ranges: podClusters,
-      flannel: flannelOf(node.networkBackend, join(folder, 'flannel')),
-      record: join(folder, 'peer-routes.json'),
-    },
+    peers: network && peerNetwork(network, networkConfig, join(folder, 'flannel'), certificates),
     endsPods: true,
     podCidrs,
     root: join(folder, 'kubelet'),

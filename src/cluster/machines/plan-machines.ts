@@ -5,7 +5,7 @@ import { ExplainedError } from '../../lib/explained-error.ts'
 import { ObstacleError } from '../real-node/checks/obstacle-error.ts'
 import { machineObstacle, thisMachine } from '../real-node/checks/obstacles.ts'
 import { type CheckedNode, checkRealNode } from '../real-node/checks/requirements.ts'
-import type { RealNode } from '../real-node/index.ts'
+import { nodeIps, type RealNode } from '../real-node/index.ts'
 import { instanceOf } from '../real-node/settings/embedded-runtime.ts'
 import { freePodRange, machineNetworks } from '../real-node/settings/pod-range.ts'
 
@@ -21,12 +21,12 @@ export interface MachinesPlan {
   /** The folder of the files of all machines. */
   readonly folder: string
   readonly bridge: string
-  /** The network of the machines: `10.127.7.0/24`. Its first address is that of the bridge. */
-  readonly lan: string
+  /** The networks of the machines: `10.127.7.0/24`, and one of IPv6. Their first addresses are those of the bridge. */
+  readonly lans: readonly string[]
 }
 
-/** Of these ranges, each cluster on this machine takes one. */
-const lanRanges = '10.127.0.0/16'
+/** Of these ranges, each cluster on this machine takes a part. That of IPv6 is local (RFC 4193). */
+const lanRanges = ['10.127.0.0/16', 'fd8c:5be2:a1d1::/48']
 const maxMachines = 100
 
 /** Throws an ExplainedError for a number that is not possible. */
@@ -54,16 +54,31 @@ export async function planMachines(
   const obstacle = machineObstacle(thisMachine())
   if (obstacle) throw noMachines(obstacle.reason, obstacle.remedy)
   const instance = instanceOf(folder)
-  const lan = freePodRange(lanRanges, instance, machineNetworks(bridgeOf(instance)))
+  const used = machineNetworks(bridgeOf(instance))
+  const lans = lanRanges.map((range) => freePodRange(range, instance, used))
   const machines: PlannedMachine[] = []
   for (let index = 1; index <= count; index++) {
     const own = join(folder, 'machines', `machine-${index}`)
-    const node = { ...options, name: `machine-${index}`, ips: [addressAt(parseCidr(lan)!, index + 1)] }
+    const [ip = '', otherIp] = lans.map((lan) => addressAt(parseCidr(lan)!, index + 1))
+    const node = { ...options, name: `machine-${index}`, ips: [ip] }
     // They say the same about each machine.
     const notice = index === 1 ? log : () => {}
-    machines.push({ node: await checked(node, own, notice), folder: own })
+    machines.push({ node: { ...(await checked(node, own, notice)), otherIp }, folder: own })
   }
-  return { machines, folder: join(folder, 'machines'), bridge: bridgeOf(instance), lan }
+  return { machines, folder: join(folder, 'machines'), bridge: bridgeOf(instance), lans }
+}
+
+/** The plan for the families of Services: machines have both if Services have, and else IPv4. */
+export function planForFamilies(plan: MachinesPlan, serviceRanges: string): MachinesPlan {
+  const count = serviceRanges.split(',').length
+  return {
+    ...plan,
+    lans: plan.lans.slice(0, count),
+    machines: plan.machines.map(({ node, folder }) => ({
+      node: { ...node, ips: nodeIps(node, serviceRanges) },
+      folder,
+    })),
+  }
 }
 
 async function checked(node: RealNode, folder: string, log: (line: string) => void): Promise<CheckedNode> {

@@ -11,6 +11,8 @@ import type { RegistrySettings } from '../../runtime/images/index.ts'
 import type { ServerEndpoint } from '../controllers/messages.ts'
 import { dnsRights } from '../dns/cluster-dns.ts'
 import { type NodeDns, type NodeDnsOptions, nodeDns } from '../dns/node-dns.ts'
+import type { NetworkPlan } from '../flannel/net-conf.ts'
+import { flannelRights } from '../flannel/rights.ts'
 import type { ClusterPki } from '../pki/pki.ts'
 import { policyRights } from '../policy/cluster-policy.ts'
 import type { PolicyMode } from '../policy/policy-mode.ts'
@@ -22,7 +24,7 @@ import { instanceOf } from './settings/embedded-runtime.ts'
 import { type NodeCertificates, nodeCertificates } from './settings/node-certificates.ts'
 import { podRanges } from './settings/pod-range.ts'
 import type { ProxyChoice } from './settings/proxy-choice.ts'
-import type { RealNodeTask } from './thread/messages.ts'
+import type { PeerNetwork, RealNodeTask } from './thread/messages.ts'
 import type { NodeRunner } from './thread/node-runner.ts'
 
 /** The options of a real node. */
@@ -39,7 +41,10 @@ export interface RealNode {
   readonly imageSources?: readonly string[]
   /** How Services work; `none`: the cluster has another proxy. Default: the best mode of the machine. */
   readonly proxyMode?: ProxyChoice
-  /** The backend of flannel that connects pods of several nodes: `vxlan`. Default: plain routes, on one link. */
+  /**
+   * The backend of flannel that connects pods of several nodes: `vxlan`. Default: that of the cluster's network, which
+   * is `host-gw` for machines, and else `vxlan` with routes between nodes on one link.
+   */
   readonly networkBackend?: string
   /** The place of the rules of network policies. Default: the best mode of the machine. */
   readonly networkPolicyMode?: PolicyMode
@@ -88,6 +93,8 @@ export interface ClusterRealNodeOptions {
   readonly serviceRanges: string
   /** The ranges of all pods of the cluster, of which the node takes a part each; none if a controller decides. */
   readonly podClusters: readonly string[]
+  /** The network of a cluster with other nodes; undefined for the only node of a cluster. */
+  readonly network: NetworkPlan | undefined
   /** True if simulated nodes take its place when it fails. */
   readonly isReplaceable: boolean
   readonly runner: NodeRunner
@@ -100,6 +107,7 @@ export function clusterRealNode({
   bindAddress,
   serviceRanges,
   podClusters,
+  network: given,
   isReplaceable,
   runner,
   log,
@@ -108,19 +116,24 @@ export function clusterRealNode({
   const podCidrs = podRangesOf(node, podClusters)
   const gateway = podCidrs.map(gatewayOf)[0]
   const apiAddress = isLoopback(bindAddress) ? gateway : undefined
+  // Other runtimes have a network of their own.
+  const network = node.runtime?.bridge === undefined && given?.backend === undefined ? undefined : given
   return {
     apiAddress,
     servesServices: node.proxyMode !== 'none',
-    rights: [dnsRights, policyRights, portsRights],
+    rights: [dnsRights, policyRights, portsRights, ...(network ? [flannelRights] : [])],
     async begin(server, administrator, pki) {
       const connection = new Connection(administrator)
       const client = new RestClient(connection)
       try {
-        const [certificates, dns] = await Promise.all([
+        const [certificates, dns, config] = await Promise.all([
           nodeCertificates(pki.authority, node),
           prepareObjects(node, { client, gateway, serviceRanges, isReplaceable, log }),
+          network && settledNetwork(client, network, log),
         ])
-        await runner.start(taskOf({ folder, node, dns, podClusters, podCidrs, apiAddress, certificates, server, pki }))
+        const peers = network && peerNetwork(network, config, join(folder, 'flannel'), certificates)
+        const own = { folder, node, dns, podClusters, podCidrs, apiAddress, peers }
+        await runner.start(taskOf({ ...own, certificates, server, pki }))
         return true
       } catch (error) {
         if (isReplaceable) log(simulatedLine(reasonIn(error)))
@@ -153,7 +166,10 @@ async function prepareObjects(
 }
 
 /** The addresses of the node: in a cluster of both families one of each, that of the first range of Services first. */
-function nodeIps({ ips, otherIp }: CheckedNode, serviceRanges: string): readonly string[] {
+export function nodeIps(
+  { ips, otherIp }: Pick<CheckedNode, 'ips' | 'otherIp'>,
+  serviceRanges: string,
+): readonly string[] {
   const [first = '', second] = serviceRanges.split(',')
   if (second === undefined || otherIp === undefined) return ips
   return first.includes(':') ? [otherIp, ...ips] : [...ips, otherIp]
@@ -165,13 +181,28 @@ const isLoopback = (address: string): boolean => address === '::1' || address.st
 const podRangesOf = ({ runtime }: CheckedNode, podClusters: readonly string[]): readonly string[] =>
   runtime?.docker === undefined && runtime && podClusters.length > 0 ? podRanges(runtime, podClusters) : []
 
-/** Undefined for plain routes. */
-export const flannelOf = (backend: string | undefined, folder: string, kubeconfig?: string) =>
-  backend === undefined ? undefined : { backend, folder, kubeconfig }
+/** Resolves with undefined, after a line in the log, if the network cannot be used: nodes run without it. */
+export const settledNetwork = (
+  client: RestClient,
+  network: NetworkPlan,
+  log: (line: string) => void,
+): Promise<string | undefined> =>
+  import('../flannel/stored-network.ts')
+    .then(({ settleNetwork }) => settleNetwork(client, network, log))
+    .catch((error) => void log(`pods do not reach other nodes: ${messageOf(error)}`))
+
+/** The part of a node's task. `folder` is for the files of flannel. */
+export const peerNetwork = (
+  { ranges }: Pick<NetworkPlan, 'ranges'>,
+  config: string | undefined,
+  folder: string,
+  { flannel: access }: Pick<NodeCertificates, 'flannel'>,
+): PeerNetwork => ({ ranges, flannel: config === undefined ? undefined : { config, folder, access } })
 
 interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node' | 'podClusters'> {
   readonly podCidrs: readonly string[]
   readonly apiAddress: string | undefined
+  readonly peers: PeerNetwork | undefined
   readonly dns: NodeDns
   readonly certificates: NodeCertificates
   readonly server: ServerEndpoint
@@ -179,7 +210,7 @@ interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node' | '
 }
 
 function taskOf(options: TaskOptions): RealNodeTask {
-  const { folder, node, dns, podClusters, podCidrs, apiAddress, certificates, server, pki } = options
+  const { folder, node, dns, podClusters, podCidrs, apiAddress, peers, certificates, server, pki } = options
   const { name, ips, runtime, networkPolicyMode: policyMode, podLogs = join(folder, 'logs', 'pods') } = node
   const { configuration, gateway } = dns
   const { url, ca } = server
@@ -213,14 +244,7 @@ function taskOf(options: TaskOptions): RealNodeTask {
             servesNeighbours: apiAddress === undefined,
             domain: configuration.clusterDomain,
           },
-    peers: apiAddress
-      ? undefined
-      : {
-          client: certificates.policy,
-          ranges: podClusters,
-          flannel: flannelOf(node.networkBackend, join(folder, 'flannel')),
-          record: join(folder, 'peer-routes.json'),
-        },
+    peers,
     endsPods: false,
     ports: { client: certificates.ports },
     podCidrs,

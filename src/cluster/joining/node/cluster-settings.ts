@@ -4,16 +4,29 @@ import type { RestClient } from '../../../client/rest/rest-client.ts'
 import { decodeWritten } from '../../../kubelet/configuration/index.ts'
 import type { WrittenConfiguration } from '../../../kubelet/configuration/shape.ts'
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
 import { fromYaml } from '../../../machinery/yaml.ts'
+import { networkConfiguration } from '../../flannel/stored-network.ts'
 import { clusterConfiguration, kubeletConfiguration } from '../joining-objects.ts'
 import type { KnownCluster } from './node-folder.ts'
 
 /** Rejects with a StatusError or ConnectionLost if the server does not answer with the objects. */
-export async function clusterSettings(client: RestClient): Promise<Pick<KnownCluster, 'podRanges' | 'kubelet'>> {
+export async function clusterSettings(
+  client: RestClient,
+): Promise<Pick<KnownCluster, 'podRanges' | 'kubelet' | 'network'>> {
   const read = async ({ namespace, name, key }: typeof clusterConfiguration): Promise<string> =>
     (await client.find(configMaps, namespace, name))?.data?.[key] ?? ''
-  const [cluster, kubelet] = await Promise.all([read(clusterConfiguration), read(kubeletConfiguration)])
-  return { podRanges: podRangesIn(cluster), kubelet }
+  const [cluster, kubelet, network] = await Promise.all([
+    read(clusterConfiguration),
+    read(kubeletConfiguration),
+    // In a cluster of kubeadm, machines that join must not read it.
+    read(networkConfiguration).catch(ignoreForbidden),
+  ])
+  return { podRanges: podRangesIn(cluster), kubelet, network: network || undefined }
+}
+
+function ignoreForbidden(error: unknown): undefined {
+  if (!(error instanceof StatusError) || error.code !== 403) throw error
 }
 
 function podRangesIn(text: string): readonly string[] {

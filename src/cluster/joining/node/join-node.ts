@@ -20,6 +20,7 @@ import type { RealNode } from '../../real-node/index.ts'
 import { startRealNode } from '../../real-node/thread/start.ts'
 import { clusterSettings, kubeletFields } from './cluster-settings.ts'
 import { firstAccess, type JoinCredentials, serverUrl } from './first-access.ts'
+import { joinedNetwork } from './joined-network.ts'
 import { joinedTask } from './joined-task.ts'
 import { type KnownCluster, type NodeFolder, nodeFolder, readKnownCluster, writeKnownCluster } from './node-folder.ts'
 import { lockNode } from './node-lock.ts'
@@ -73,10 +74,12 @@ async function start(options: JoinOptions, lifetime: Lifetime): Promise<JoinedNo
   const hasContinued = known !== undefined && existsSync(folder.kubeconfig)
   if (hasContinued) checkSameCluster(options.credentials.url, known)
   const found = hasContinued ? known : await firstAccess({ ...options, folder, nodeName })
+  if (!hasContinued) joinedNetwork(found, node.networkBackend)
   if (!hasContinued) writeKnownCluster(folder, found)
   const metrics = new MetricsRegistry()
   const access = await accessOf(folder, { nodeName, metrics, hasContinued, log, signal }, lifetime)
   const cluster = hasContinued ? await refreshed(found, access, log) : found
+  const network = joinedNetwork(cluster, node.networkBackend)
   writeKnownCluster(folder, cluster)
   const checked = await checkRealNode(
     { ...node, name: nodeName },
@@ -86,7 +89,7 @@ async function start(options: JoinOptions, lifetime: Lifetime): Promise<JoinedNo
     kubeletFields(cluster.kubelet),
   )
   const serving = await servingOf(checked, folder, { access, metrics, log }, lifetime)
-  const running = await startRealNode(joinedTask({ node: checked, folder, cluster, access, serving }), log)
+  const running = await startRealNode(joinedTask({ node: checked, folder, cluster, network, access, serving }), log)
   lifetime.onEnd(() => running.stop())
   await running.started
   return { nodeName, hasContinued, stop: () => lifetime.end() }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { LoadedAccess } from '../../../client/connection/load-access.ts'
 import type { ServingCredentials } from '../../../kubelet/options.ts'
 import type { CheckedNode } from '../../real-node/checks/requirements.ts'
-import { flannelOf } from '../../real-node/index.ts'
+import { nodeIps } from '../../real-node/index.ts'
 import type { RealNodeTask } from '../../real-node/thread/messages.ts'
 import type { KnownCluster, NodeFolder } from './node-folder.ts'
 
@@ -11,6 +11,8 @@ export interface JoinedTaskOptions {
   readonly node: CheckedNode
   readonly folder: NodeFolder
   readonly cluster: Pick<KnownCluster, 'podRanges'>
+  /** The text of net-conf.json. */
+  readonly network: string | undefined
   readonly access: LoadedAccess
   readonly serving: ServingCredentials
 }
@@ -18,22 +20,23 @@ export interface JoinedTaskOptions {
 /** The files of a node in its folder. */
 export const nodeFiles = (folder: string) => ({
   proxyRecord: join(folder, 'proxy-mode'),
-  routesRecord: join(folder, 'peer-routes.json'),
   flannel: join(folder, 'flannel'),
   kubelet: join(folder, 'kubelet'),
   podLogs: join(folder, 'logs', 'pods'),
 })
 
-export function joinedTask({ node, folder, cluster, access, serving }: JoinedTaskOptions): RealNodeTask {
-  const { name, ips, configuration, runtime, proxyMode: choice, networkPolicyMode: mode } = node
+export function joinedTask({ node, folder, cluster, network, access, serving }: JoinedTaskOptions): RealNodeTask {
+  const { name, configuration, runtime, proxyMode: choice, networkPolicyMode: mode } = node
   const { url, ca = '', cert, key, credentials } = access
   const { instance } = folder
   const client = { cert, key, credentials }
   const bridge = runtime && runtime.docker === undefined ? runtime.bridge : undefined
   const files = nodeFiles(folder.node)
+  const flannel =
+    network === undefined ? undefined : { config: network, folder: files.flannel, access: folder.kubeconfig }
   return {
     name,
-    ips,
+    ips: nodeIps(node, cluster.podRanges.join()),
     configuration,
     runtime,
     proxy: { choice, client, instance, bridge, record: files.proxyRecord },
@@ -45,10 +48,8 @@ export function joinedTask({ node, folder, cluster, access, serving }: JoinedTas
       bridge === undefined
         ? undefined
         : {
-            client,
             ranges: cluster.podRanges,
-            flannel: flannelOf(node.networkBackend, files.flannel, folder.kubeconfig),
-            record: files.routesRecord,
+            flannel,
           },
     endsPods: true,
     podCidrs: [],

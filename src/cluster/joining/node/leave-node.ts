@@ -33,7 +33,7 @@ export async function leaveNode({ directory, isForced, isReset = false, log }: L
   const unlock = await lockNode(folder)
   try {
     if (known && existsSync(folder.kubeconfig)) await leaveCluster(folder, known.nodeName, { isForced, log })
-    await removeNodeFiles(folder.node, known?.podRanges ?? [], log)
+    await removeNodeFiles(folder.node, log)
     await removeFolder(folder)
     log(`removed the files in ${folder.path}, and interfaces, rules and cgroups of the node`)
   } finally {

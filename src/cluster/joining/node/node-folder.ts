@@ -44,6 +44,8 @@ export interface KnownCluster {
   readonly podRanges: readonly string[]
   /** The KubeletConfiguration of all nodes, as YAML. */
   readonly kubelet: string
+  /** The text of net-conf.json; undefined if the cluster does not publish it. */
+  readonly network?: string | undefined
 }
 
 /** Returns undefined for a machine that has not joined. */

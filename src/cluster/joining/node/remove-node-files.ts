@@ -6,14 +6,13 @@ import { findCgroups } from '../../../node/cgroups/tree/find-cgroups.ts'
 import { policyBackends, usablePolicyMode } from '../../policy/policy-backends.ts'
 import { removeFlannel } from '../../real-node/services/embedded-flannel.ts'
 import { removeProxyRules } from '../../real-node/services/embedded-proxy.ts'
-import { removeRecordedRoutes } from '../../real-node/services/peer-routes.ts'
 import { type EmbeddedRuntime, embeddedRuntime, pluginFolders } from '../../real-node/settings/embedded-runtime.ts'
 import { nodeFiles } from './joined-task.ts'
 
 type Log = (line: string) => void
 
 /** The node's files are in `folder`. What cannot be removed is logged. No process of the node may run. */
-export async function removeNodeFiles(folder: string, podRanges: readonly string[], log: Log): Promise<void> {
+export async function removeNodeFiles(folder: string, log: Log): Promise<void> {
   const runtime = embeddedRuntime(folder)
   const files = nodeFiles(folder)
   const step = async (what: string, run: () => void | Promise<void>): Promise<boolean> => {
@@ -29,10 +28,7 @@ export async function removeNodeFiles(folder: string, podRanges: readonly string
   const isUnmounted = await step('volumes', () => unmountBelow([files.kubelet, runtime.state, runtime.root]))
   await step('rules of Services', () => removeProxyRules(files.proxyRecord, runtime, log))
   await step('rules of network policies', () => removePolicyRules(runtime.name))
-  await step('routes', () => {
-    removeRecordedRoutes(files.routesRecord)
-    removeFlannel(files.flannel, podRanges)
-  })
+  await step('routes', () => removeFlannel(files.flannel))
   await step('cgroups', () => findCgroups().remove(runtime.cgroup))
   // The files of a volume that is still mounted are not the node's.
   if (!isUnmounted) return

@@ -1,5 +1,5 @@
-/** flannel in the process of a node, in place of plain routes: `--network-backend`. */
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+/** flannel in the process of a node: the way of pods to those of other nodes. */
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { kubeconfigFor, kubeconfigYaml } from '../../../kubeconfig/kubeconfig.ts'
@@ -8,9 +8,11 @@ import { writeFileAtomically } from '../../../lib/files/atomic-file.ts'
 import { ignoreErrors } from '../../../lib/linux/c-library.ts'
 import { systemCalls } from '../../../lib/linux/system-calls.ts'
 import { messageOf } from '../../../lib/message-of.ts'
+import { parseNetworkConfig } from '../../../network/flannel/config/network-config.ts'
 import { type HostNetwork, withHostNetwork } from '../../../network/netlink/host-network.ts'
 import { flannelFlags } from '../../flannel/flags.ts'
 import { type FlannelOptions, runFlannel } from '../../flannel/run-flannel.ts'
+import type { KeyPair } from '../../pki/key-pair.ts'
 import type { RealNodeTask } from '../thread/messages.ts'
 import { subnetFileIn } from './flannel-files.ts'
 
@@ -18,12 +20,17 @@ type Log = (line: string) => void
 
 /** The settings of flannel, as plain data. */
 export interface EmbeddedFlannel {
-  /** `vxlan`, `host-gw`, … */
-  readonly backend: string
-  /** The node's kubeconfig. Default: one with the kubelet's certificate. */
-  readonly kubeconfig?: string | undefined
+  /** The text of net-conf.json. */
+  readonly config: string
+  /** A kubeconfig, or the certificate of flannel's user. */
+  readonly access: string | KeyPair
   /** The folder of its files. */
   readonly folder: string
+}
+
+export interface RunningFlannel {
+  /** Removes the network. */
+  stop(): Promise<void>
 }
 
 /** Pauses before flannel is started again, in ms. */
@@ -35,18 +42,16 @@ const usualLines = /^(?:Created|Found|Using|Running|Wrote|flannel is ready|the l
 /** Starts in the background. Errors are logged. */
 export function startEmbeddedFlannel(
   { name, ips, server }: RealNodeTask,
-  flannel: EmbeddedFlannel,
-  ranges: readonly string[],
+  { folder, config: text, access }: EmbeddedFlannel,
   log: Log,
-): { stop(): Promise<void> } {
-  const { folder } = flannel
+): RunningFlannel {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const config = join(folder, 'net-conf.json')
-  writeFileAtomically(config, JSON.stringify(netConf(flannel.backend, ranges)), 0o600)
-  const kubeconfig = flannel.kubeconfig ?? join(folder, 'kubeconfig')
-  if (flannel.kubeconfig === undefined) {
-    const { url, ca, cert = '', key = '' } = server
-    writeFileAtomically(kubeconfig, kubeconfigYaml(kubeconfigFor('flannel', { url, ca, cert, key })), 0o600)
+  const config = configIn(folder)
+  writeFileAtomically(config, text, 0o600)
+  const kubeconfig = typeof access === 'string' ? access : join(folder, 'kubeconfig')
+  if (typeof access !== 'string') {
+    const { url, ca } = server
+    writeFileAtomically(kubeconfig, kubeconfigYaml(kubeconfigFor('flannel', { url, ca, ...access })), 0o600)
   }
   const stopping = new AbortController()
   const running = keepRunning(
@@ -72,7 +77,7 @@ export function startEmbeddedFlannel(
     async stop() {
       stopping.abort()
       await running
-      removeNetwork(ranges)
+      removeFlannel(folder)
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -95,21 +100,13 @@ async function keepRunning(options: FlannelOptions, log: Log): Promise<void> {
   }
 }
 
-/** Removes what flannel has left, if a node used it. */
-export function removeFlannel(folder: string, ranges: readonly string[]): void {
-  if (existsSync(folder)) removeNetwork(ranges)
-}
+const configIn = (folder: string): string => join(folder, 'net-conf.json')
 
-/** The configuration of the network: the first range of each family. */
-export function netConf(backend: string, ranges: readonly string[]): object {
-  const [ipv4, ipv6] = [false, true].map((isIPv6) => ranges.find((range) => range.includes(':') === isIPv6))
-  return {
-    EnableIPv4: ipv4 !== undefined,
-    ...(ipv4 && { Network: ipv4 }),
-    ...(ipv6 && { EnableIPv6: true, IPv6Network: ipv6 }),
-    EnableNFTables: true,
-    Backend: { Type: backend },
-  }
+/** Removes what flannel has left, if a node used it. */
+export function removeFlannel(folder: string): void {
+  if (!existsSync(configIn(folder))) return
+  const { network, ipv6Network } = parseNetworkConfig(readFileSync(configIn(folder), 'utf8'))
+  removeNetwork([network, ipv6Network].filter((range) => range !== undefined))
 }
 
 /** The routes to other nodes, and the interfaces of backends. Those of pods have no gateway and other names. */

@@ -5,8 +5,8 @@ import type { RunningDnsServer } from '../../../network/dns/dns-server.ts'
 import type { PortMapper } from '../../../network/ports/port-mapper.ts'
 import type { RealNodeTask } from '../thread/messages.ts'
 import { gatewayOf } from './api-gateway.ts'
+import type { RunningFlannel } from './embedded-flannel.ts'
 import type { RunningEmbeddedProxy } from './embedded-proxy.ts'
-import type { PeerRoutes } from './peer-routes.ts'
 
 export interface NodeServices {
   /** Starts in the background, when the node is registered. Errors are logged. */
@@ -23,7 +23,7 @@ export function servicesOf(task: RealNodeTask, log: (line: string) => void): Nod
   let gateway: Promise<(() => Promise<void>) | undefined> = Promise.resolve(undefined)
   let dns: Promise<RunningDnsServer | undefined> = Promise.resolve(undefined)
   let ports: Promise<PortMapper | undefined> = Promise.resolve(undefined)
-  let peers: Promise<Pick<PeerRoutes, 'stop'> | undefined> = Promise.resolve(undefined)
+  let peers: Promise<RunningFlannel | undefined> = Promise.resolve(undefined)
   let keepsRules = false
   let isStopped = false
 
@@ -102,17 +102,7 @@ async function startDns(
   return startEmbeddedDns({ dns, node: task.name, server: { url, ca }, serves, log })
 }
 
-async function startPeers(
-  task: RealNodeTask,
-  log: (line: string) => void,
-): Promise<Pick<PeerRoutes, 'stop'> | undefined> {
-  if (!task.peers) return undefined
-  const { flannel, ranges } = task.peers
-  if (flannel) return (await import('./embedded-flannel.ts')).startEmbeddedFlannel(task, flannel, ranges, log)
-  const { PeerRoutes } = await import('./peer-routes.ts')
-  const { server, name: node } = task
-  const { client, record } = task.peers
-  const routes = new PeerRoutes({ server: { url: server.url, ca: server.ca, ...client }, node, record, log })
-  routes.start()
-  return routes
+async function startPeers(task: RealNodeTask, log: (line: string) => void): Promise<RunningFlannel | undefined> {
+  const flannel = task.peers?.flannel
+  return flannel && (await import('./embedded-flannel.ts')).startEmbeddedFlannel(task, flannel, log)
 }

@@ -36,7 +36,7 @@ export interface RealNodeTask {
   readonly dns: EmbeddedDns | undefined
   /** The certificate of the user that opens mapped ports; undefined for a node that opens none. */
   readonly ports: { readonly client: KeyPair } | undefined
-  /** Routes to the pods of other nodes; undefined for the only node of a cluster. */
+  /** The way to the pods of other nodes; undefined for the only node of a cluster. */
   readonly peers: PeerNetwork | undefined
   /** True if pods end with the node, not only its kubelet. */
   readonly endsPods: boolean
@@ -55,13 +55,10 @@ export interface RealNodeTask {
 
 /** The network of the pods of a cluster with several nodes. */
 export interface PeerNetwork {
-  readonly client: ClientCredentials
   /** The ranges of all pods, whose packets keep their source on the way to other nodes. */
   readonly ranges: readonly string[]
-  /** Undefined for plain routes, between nodes on one link. */
+  /** Undefined if the network of the cluster cannot be read. */
   readonly flannel: EmbeddedFlannel | undefined
-  /** A file with the routes that were added, which a later start removes if they are not needed any more. */
-  readonly record: string
 }
 
 /** From the thread. */

@@ -1,6 +1,7 @@
 /** Connects pods by a bridge of our own, without plug-ins: `src/network` on a thread of the runtime. */
 import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { systemCalls } from '../../../lib/linux/system-calls.ts'
 import type { Log } from '../../../lib/log/log.ts'
 import { messageOf } from '../../../lib/message-of.ts'
@@ -37,11 +38,16 @@ export interface BridgeConnectorOptions {
   readonly log: Log
 }
 
+/** Until flannel has written the subnet of a node that has ranges, and between two checks, in ms. */
+const [subnetMs, subnetPollMs] = [10_000, 20]
+
 export class BridgeConnector implements PodConnector {
   readonly #options: BridgeConnectorOptions
   readonly #ranges: NodeRanges
   readonly #hasFixedRanges: boolean
   readonly #watch: BridgeWatch
+  /** The time, in ms, when the node got its ranges in this process. */
+  #rangesSetAt = Infinity
   /** The reason why the last addresses were not probed, which is logged once. */
   #logged: string | undefined
 
@@ -62,7 +68,8 @@ export class BridgeConnector implements PodConnector {
         'the node has no range of pod addresses yet: give it one with --pod-cidr, ' +
         'or let the cluster give one to each node with --allocate-node-cidrs and --cluster-cidr'
       )
-    return this.#subnet.problem ?? findRulesProgram().problem
+    const isLate = performance.now() > this.#rangesSetAt + subnetMs
+    return (isLate ? this.#subnet.problem : undefined) ?? findRulesProgram().problem
   }
 
   /**
@@ -71,10 +78,12 @@ export class BridgeConnector implements PodConnector {
    */
   setRanges(podCidr: string): void {
     if (!this.#hasFixedRanges) this.#ranges.set(parseRanges(podCidr))
+    this.#rangesSetAt = Math.min(this.#rangesSetAt, performance.now())
   }
 
   async connect(pod: ConnectedPod): Promise<NetworkResult> {
-    const { problem } = this
+    await this.#subnetWritten()
+    const problem = this.problem ?? this.#subnet.problem
     const { id, namespaceFile, portMappings } = pod
     if (problem) throw new Error(problem)
     const hostPorts = portMappings.map(({ hostIP, ...port }) => ({ ...port, ...(hostIP && { hostIP }) }))
@@ -115,6 +124,12 @@ export class BridgeConnector implements PodConnector {
   /** The folder of addresses and records; it exists if a pod was ever connected since the last reboot. */
   get folder(): string {
     return join(this.#options.state, 'network')
+  }
+
+  /** Waits for flannel, which starts when the node has its ranges. */
+  async #subnetWritten(): Promise<void> {
+    const end = performance.now() + subnetMs
+    while (this.#subnet.problem !== undefined && performance.now() < end) await delay(subnetPollMs)
   }
 
   /** The MTU that flannel wrote, or the reason why pods have to wait. */

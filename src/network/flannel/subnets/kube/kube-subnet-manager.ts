@@ -29,6 +29,8 @@ export interface KubeSubnetManagerOptions {
 /** How long a node may take to exist and to get its subnet, in ms. */
 const acquireMs = 30_000
 const retryMs = 1000
+/** The first pause until the node has its subnet, which doubles up to `retryMs`. */
+const firstRetryMs = 50
 
 export class KubeSubnetManager implements SubnetManager {
   readonly #options: KubeSubnetManagerOptions
@@ -138,7 +140,7 @@ export class KubeSubnetManager implements SubnetManager {
   async #foundNode(signal: AbortSignal, isReady: (node: Node) => boolean): Promise<Node> {
     const { node: name } = this.#options
     const deadline = performance.now() + acquireMs
-    for (;;) {
+    for (let pauseMs = firstRetryMs; ; pauseMs = Math.min(2 * pauseMs, retryMs)) {
       let problem: string
       try {
         const node = await this.#client.find(nodes, '', name)
@@ -151,7 +153,7 @@ export class KubeSubnetManager implements SubnetManager {
         problem = messageOf(error)
       }
       if (performance.now() > deadline) throw new Error(problem)
-      await delay(retryMs, undefined, { signal })
+      await delay(pauseMs, undefined, { signal })
     }
   }
 
