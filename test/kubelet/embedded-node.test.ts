@@ -163,6 +163,7 @@ async function addressConflict(cluster: Running): Promise<void> {
   )
   assert.equal(await page(cluster), 'it works\n')
   await changedAddress(cluster, taken, announce)
+  assert.match(t8s(['arp', '-a', '--pod', 'default/web']).stdout, /^\? \([\d.]+\) at [\da-f:]+ \[ether\] on eth0$/m)
   // A bridge to which others are connected remains.
   output('ip', 'link', 'delete', 'stranger')
 }

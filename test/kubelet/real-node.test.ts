@@ -108,6 +108,10 @@ function testBothTypes(started: () => NodeRuntime): void {
     assert.match(nodeOf(cluster, 'shadow'), /^node-[123]$/)
     assert.equal(run(cluster, 'logs', 'web'), 'hello\n')
     assert.equal(run(cluster, 'exec', 'web', '--', 'echo', 'from inside'), 'from inside\n')
+    const arpOf = (pod: string): string =>
+      t8s(['arp', '-i', 'x', '--pod', `default/${pod}`, '--container-runtime-endpoint', nodeRuntime.endpoint]).stderr
+    assert.match(arpOf('web'), /^t8s: there is no interface x: choose one of lo, eth0$/m)
+    assert.match(arpOf('shadow'), /^t8s: the pod default\/shadow was not found on this node \(runtimes without/)
     assert.match(run(cluster, 'logs', 'shadow'), /is simulated on node-/)
     assert.equal(run(cluster, 'get', 'node', name, '-o', 'jsonpath={.spec.podCIDR}').slice(0, 4), '10.1')
     assert.equal(run(cluster, 'get', 'node', name, '-o', 'jsonpath={.status.capacity.pods}'), '42')

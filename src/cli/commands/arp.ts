@@ -1,6 +1,7 @@
 /** `t8s arp`: ARP packets as they are sent and received, field by field, and the table of ARP. */
 import { createReadStream } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { PodName } from '../../cluster/real-node/pod-network/find-pod-network.ts'
 import { ExplainedError, errorCode, reasonOf } from '../../lib/explained-error.ts'
 import { SystemCallError } from '../../lib/linux/c-library.ts'
 import { messageOf } from '../../lib/message-of.ts'
@@ -12,6 +13,8 @@ Examples:
   sudo t8s arp                              all interfaces of this machine, until Ctrl-C
   sudo t8s arp --interface cni0 --hex       the bytes beside the fields
   sudo t8s arp --netns c1 --count 2         in the network namespace of ip netns, two packets
+  sudo t8s arp --pod default/web            in the network of a pod of this node
+  sudo t8s arp --pod default/web -a         the table of that pod
   t8s arp --read capture.pcap               packets that tcpdump or Wireshark has written
   t8s arp -a                                the table, as arp -a prints it
 
@@ -31,6 +34,8 @@ interface ArpFlags {
   readonly table?: boolean
   readonly read?: string
   readonly netns?: string
+  readonly pod?: PodName
+  readonly containerRuntimeEndpoint?: string
   readonly output: 'text' | 'json'
 }
 
@@ -41,8 +46,19 @@ export function arpCommand(): Command {
     .addOption(new Option('--hex', 'print the bytes beside the fields').conflicts(['table']))
     .addOption(new Option('-c, --count <N>', 'end after N packets').argParser(positive).conflicts(['table']))
     .addOption(new Option('-a, --table', 'print the table of ARP instead of packets'))
-    .addOption(new Option('-r, --read <FILE>', 'read packets from a pcap or pcapng file').conflicts(['table', 'netns']))
-    .addOption(new Option('--netns <NAME>', 'the network namespace: a name of ip netns, or a file'))
+    .addOption(
+      new Option('-r, --read <FILE>', 'read packets from a pcap or pcapng file').conflicts(['table', 'netns', 'pod']),
+    )
+    .addOption(new Option('--netns <NAME>', 'the network namespace: a name of ip netns, or a file').conflicts(['pod']))
+    .addOption(
+      new Option('--pod <NAMESPACE/NAME>', 'the network namespace of a pod that runs on this node').argParser(podName),
+    )
+    .addOption(
+      new Option(
+        '--container-runtime-endpoint <URL>',
+        'socket of the container runtime that has the pod (default: the runtimes of t8s, containerd and CRI-O)',
+      ),
+    )
     .addOption(
       new Option('-o, --output <FORMAT>', 'text, or json: an object on each line')
         .choices(['text', 'json'])
@@ -57,12 +73,21 @@ function positive(text: string): number {
   return Number(text)
 }
 
-async function printTable({ netns, interface: name, output }: ArpFlags): Promise<void> {
+function podName(text: string): PodName {
+  const [namespace, name, ...others] = text.split('/')
+  if (!namespace || !name || others.length > 0)
+    throw new InvalidArgumentError('It must be the namespace and the name of a pod, such as default/web.')
+  return { namespace, name }
+}
+
+async function printTable(flags: ArpFlags): Promise<void> {
+  const { interface: name, output } = flags
   const [{ readTable, entryText, tableNotes }, { systemCalls }] = await Promise.all([
     import('../../network/arp/table/arp-table.ts'),
     import('../../lib/linux/system-calls.ts'),
   ])
-  const all = explained(() => readTable(systemCalls, namespaceFile(netns)))
+  const namespace = await namespaceFile(flags)
+  const all = explained(() => readTable(systemCalls, namespace))
   const entries = all.filter((entry) => name === undefined || entry.interface === name)
   const lines =
     output === 'json'
@@ -71,8 +96,9 @@ async function printTable({ netns, interface: name, output }: ArpFlags): Promise
   process.stdout.write(lines.map((line) => `${line}\n`).join(''))
 }
 
-async function capture({ interface: name, netns, read, hex, count, output }: ArpFlags): Promise<void> {
-  const opened = read === undefined ? await openLive(name, namespaceFile(netns)) : await openFile(read)
+async function capture(flags: ArpFlags): Promise<void> {
+  const { interface: name, read, hex, count, output } = flags
+  const opened = read === undefined ? await openLive(name, await namespaceFile(flags)) : await openFile(read)
   const { printCapture } = await import('../../network/arp/report/print-capture.ts')
   const write = (text: string): boolean => process.stdout.write(text)
   const printed = printCapture(opened, { write, count, isHex: hex ?? false, isJson: output === 'json' })
@@ -86,9 +112,14 @@ async function capture({ interface: name, netns, read, hex, count, output }: Arp
   ;(output === 'json' ? process.stderr : process.stdout).write(totals)
 }
 
-/** The file of a namespace of `ip netns`, or a file. */
-const namespaceFile = (netns: string | undefined): string | undefined =>
-  netns === undefined || netns.includes('/') ? netns : `/run/netns/${netns}`
+/** The file of a namespace of `ip netns`, a file, or that of a pod; undefined for the namespace of this process. */
+async function namespaceFile({ netns, pod, containerRuntimeEndpoint }: ArpFlags): Promise<string | undefined> {
+  if (pod === undefined && containerRuntimeEndpoint !== undefined)
+    throw new ExplainedError('--container-runtime-endpoint finds the pod of --pod: add that, or leave it out')
+  if (pod === undefined) return netns === undefined || netns.includes('/') ? netns : `/run/netns/${netns}`
+  const { findPodNetwork, thisMachine } = await import('../../cluster/real-node/pod-network/find-pod-network.ts')
+  return findPodNetwork(pod, thisMachine(containerRuntimeEndpoint))
+}
 
 async function openFile(file: string): Promise<ArpCapture> {
   const { arpFramesOf } = await import('../../network/arp/capture/capture-file.ts')

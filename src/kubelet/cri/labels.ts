@@ -79,6 +79,12 @@ export const terminationMessageOf = (annotations: Texts): { readonly path: strin
 /** Selects everything of a pod in lists of the runtime. */
 export const selectPod = (uid: string): Record<string, string> => ({ [label.podUid]: uid })
 
+/** Selects everything of the pods that have had a name. */
+export const selectPodNamed = (namespace: string, name: string): Record<string, string> => ({
+  [label.podNamespace]: namespace,
+  [label.podName]: name,
+})
+
 /**
  * A hash of the fields whose change restarts a container: its name and image, as upstream (32-bit FNV-1a of their JSON,
  * in hexadecimal digits).

@@ -5,6 +5,7 @@ import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import type { ServiceHandlers } from '../../lib/grpc/socket-server.ts'
 import { nowNs } from '../containers/container.ts'
 import type { Sandbox } from '../sandboxes/sandbox.ts'
+import { namespacesOf } from '../sandboxes/sandboxes.ts'
 import { containerStatus, hasLabels, sandboxMessage, sandboxStatus } from './messages.ts'
 import type { RuntimeParts } from './runtime-parts.ts'
 
@@ -66,12 +67,13 @@ export function sandboxCalls({ sandboxes, containers, executor }: RuntimeParts):
   }
 }
 
-/** Details that CRI does not define, for people and `crictl inspectp`. */
-const infoOf = ({ record, folder }: Sandbox) => ({
-  pid: record.infra?.pid ?? 0,
-  runtimeHandler: record.runtimeHandler,
-  folder,
-  cniResult: record.network,
+/** Details that CRI does not define, for people and `crictl inspectp`; names are those of containerd and CRI-O. */
+const infoOf = (sandbox: Sandbox) => ({
+  pid: sandbox.record.infra?.pid ?? 0,
+  runtimeHandler: sandbox.record.runtimeHandler,
+  folder: sandbox.folder,
+  cniResult: sandbox.record.network,
+  runtimeSpec: { linux: { namespaces: namespacesOf(sandbox) } },
 })
 
 function matches(sandbox: Sandbox, isReady: boolean, filter: PodSandboxFilter | undefined): boolean {

@@ -238,7 +238,8 @@ export const hostnameOf = ({ hostname }: PodSandboxConfig): string => hostname |
 /** The cgroup of the pod. */
 export const cgroupParentOf = ({ linux }: PodSandboxConfig): string => linux?.cgroupParent || '/typernetes'
 
-function namespacesOf({ folder, config }: Sandbox): OciNamespace[] {
+/** The namespaces that the sandbox does not share with the machine. */
+export function namespacesOf({ folder, config }: Sandbox): OciNamespace[] {
   const files = namespaceFiles(folder)
   return [
     ...(userMappingsOf(config) ? [{ type: 'user', path: files.user } as const] : []),
