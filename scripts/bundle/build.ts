@@ -5,16 +5,29 @@
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import { isTestCode } from '../testing/test-code.ts'
 import type { Program } from './chunk-graph.ts'
 import { mergeChunks } from './merge-chunks.ts'
+import { noticesOf, packagesOf } from './notices.ts'
+import { type BuildRecord, retainedBuilds } from './old-builds.ts'
+import { packageEntries, packList } from './package-files.ts'
 import { namedExports, withoutChildProcess, withoutNative } from './plugins.ts'
+import { programStarts } from './running-programs.ts'
 
 const root = join(import.meta.dirname, '../..')
 const output = join(root, '.build')
 const dayMs = 24 * 3600 * 1000
+/** The last builds, with their files. */
+const recordFile = join(output, 'builds.json')
+/** The exports of the package, named like their files. */
+const exported = {
+  index: 'src/cluster/index.ts',
+  client: 'src/client/index.ts',
+  testing: 'src/cluster/testing/index.ts',
+  scheduler: 'src/scheduler/index.ts',
+}
 
 /** CommonJS packages in the bundle call `require` for Node's modules. */
 const banner =
@@ -92,6 +105,8 @@ await import('../generate/schema.ts')
 await import('../generate/protobuf.ts')
 const files = await bundle()
 files.set('launcher.sh', readFileSync(join(root, 'src/tools/envtest/launcher.sh'), 'utf8'))
+for (const [name, text] of await packageEntries(root, Object.keys(exported))) files.set(name, text)
+files.set('.npmignore', packList(packed()))
 writeFiles()
 removeOldChunks()
 
@@ -104,10 +119,7 @@ async function bundle(): Promise<Map<string, string>> {
     absWorkingDir: root,
     entryPoints: {
       t8s: 'src/cli/t8s.ts',
-      index: 'src/cluster/index.ts',
-      client: 'src/client/index.ts',
-      testing: 'src/cluster/testing/index.ts',
-      scheduler: 'src/scheduler/index.ts',
+      ...exported,
       'scheduler-worker': 'src/cluster/scheduler/worker.ts',
       'controllers-worker': 'src/cluster/controllers/worker.ts',
       'simulation-worker': 'src/cluster/simulation/worker.ts',
@@ -126,9 +138,8 @@ async function bundle(): Promise<Map<string, string>> {
     splitting: true,
     format: 'esm',
     platform: 'node',
-    target: 'node24',
-    // It has a native part for each platform.
-    external: ['koffi'],
+    // Node 18 must be able to read the code, and to say that it is too old to run it.
+    target: 'node18',
     plugins: [withoutChildProcess, withoutNative, namedExports],
     banner: { js: banner },
     write: false,
@@ -137,11 +148,21 @@ async function bundle(): Promise<Map<string, string>> {
   })
   const tests = Object.keys(metafile.inputs).filter(isTestCode)
   if (tests.length > 0) throw new Error(`the bundle contains test code: ${tests.join(', ')}`)
-  return mergeChunks(
+  const used = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs))
+  // The schema and the types come from the client's models.
+  const packages = packagesOf([...used, 'node_modules/@kubernetes/client-node/package.json'])
+  const merged = await mergeChunks(
     { texts: new Map(outputFiles.map(({ path, text }) => [basename(path), text])), metafile, banner },
     programs,
     others,
   )
+  return merged.set('THIRD-PARTY-NOTICES.txt', noticesOf(root, packages))
+}
+
+/** The files and folders that npm packs. */
+function packed(): string[] {
+  const names = [...files.keys(), 'schema.json', 'descriptions.json', 'protobuf.json', 'build-id', 'types']
+  return [...new Set(names.map((name) => name.split('/')[0]!))]
 }
 
 function writeFiles(): void {
@@ -157,16 +178,37 @@ function writeFiles(): void {
 
 function replaceFile(name: string, text: string): void {
   const path = join(output, name)
+  mkdirSync(dirname(path), { recursive: true })
   writeFileSync(`${path}.new`, text)
   renameSync(`${path}.new`, path)
 }
 
-/** Servers may still run from chunks of the last day. */
+/** Programs that run from an older build still load its chunks. */
 function removeOldChunks(): void {
-  for (const name of readdirSync(output)) {
-    const isOld = modified(join(output, name)) < started.getTime() - dayMs
-    if (isOld && /-[A-Z0-9]{8}\.js$/.test(name) && !files.has(name)) rmSync(join(output, name), { force: true })
+  const names = [...files.keys()].filter(isChunk)
+  const records = readRecords()
+  if (records.at(-1)?.files.join() !== names.join()) records.push({ time: Date.now(), files: names })
+  const retained = retainedBuilds(records, programStarts(output), Date.now())
+  const [known, needed] = [records, retained].map((builds) => new Set(builds.flatMap((build) => build.files)))
+  for (const name of readdirSync(output).filter(isChunk)) {
+    // Chunks without a record are those of builds before there were any.
+    const isOld = known!.has(name) || modified(join(output, name)) < started.getTime() - dayMs
+    if (isOld && !needed!.has(name)) rmSync(join(output, name), { force: true })
   }
+  replaceFile(basename(recordFile), JSON.stringify(retained))
+}
+
+/** Empty before the first build, and if an interrupted system has left a part of the file. */
+function readRecords(): BuildRecord[] {
+  try {
+    return JSON.parse(readFileSync(recordFile, 'utf8')) as BuildRecord[]
+  } catch {
+    return []
+  }
+}
+
+function isChunk(name: string): boolean {
+  return /-[A-Z0-9]{8}\.js$/.test(name)
 }
 
 /** Returns the modification time of a file in ms since 1970; 0 if it does not exist. */

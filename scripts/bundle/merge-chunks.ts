@@ -34,7 +34,7 @@ export async function mergeChunks(
     bundle: true,
     format: 'esm',
     platform: 'node',
-    target: 'node24',
+    target: 'node18',
     plugins: [merge.plugin()],
     write: false,
     // The first build has printed the warnings of packages.

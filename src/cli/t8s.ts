@@ -1,18 +1,17 @@
 /**
- * The entry point of the bundle. Loads as little as possible before it enables the compile cache, since earlier modules
- * are compiled at every start.
+ * The entry point of the bundle. Imports only the check of Node's version, so that the check comes first on a Node that
+ * cannot run the rest, and so that the compile cache is enabled before the other modules are compiled.
  */
-import { enableCompileCache } from 'node:module'
-import { join } from 'node:path'
+import { unsupportedNode } from '../lib/process/supported-node.ts'
 
-if (Number.parseInt(process.versions.node, 10) < 24) {
-  process.stderr.write(
-    `t8s: Node ${process.versions.node} is too old: install Node 24 or newer (https://nodejs.org) and try again\n`,
-  )
+const problem = unsupportedNode('t8s', process.versions.node)
+if (problem) {
+  process.stderr.write(`${problem}\n`)
   process.exit(1)
 }
 // Only for the bundle: with .ts sources, type stripping takes most of the time.
-if (!import.meta.filename.endsWith('.ts')) enableCompileCache(join(import.meta.dirname, 'compile-cache'))
+if (!import.meta.filename.endsWith('.ts'))
+  process.getBuiltinModule('node:module').enableCompileCache(`${import.meta.dirname}/compile-cache`)
 const [, , command, ...args] = process.argv
 if (command === 'envtest') await (await import('./commands/serving/envtest.ts')).envtest(args)
 else await (await import('./main.ts')).main(process.argv)

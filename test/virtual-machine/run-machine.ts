@@ -60,7 +60,7 @@ export async function runMachine({ checks, peers = [], addFiles, megabytes, time
 
 async function bundle(from: string, outfile: string): Promise<void> {
   const common = { bundle: true, platform: 'node', format: 'esm', logLevel: 'error' } as const
-  await build({ ...common, entryPoints: [from], outfile, banner: { js: banner }, external: ['koffi'] })
+  await build({ ...common, entryPoints: [from], outfile, banner: { js: banner } })
 }
 
 async function outputOf(args: readonly string[], timeoutMs: number): Promise<string> {

@@ -1,6 +1,6 @@
 /** Finds the matches of an expression: the leftmost, with Perl preference. */
 import type { RE2JS } from 're2js'
-import { cpuMs } from '../process/cpu-ms.ts'
+import { threadCpuMs } from '../process/cpu-ms.ts'
 
 /** Finding all matches can take quadratic time; this limits the CPU time. */
 const maxCpuMs = 500
@@ -42,7 +42,7 @@ export class Finder {
       unchecked += text.length - end
       if (unchecked < charsPerCheck) continue
       unchecked = 0
-      const nowMs = cpuMs(process.threadCpuUsage())
+      const nowMs = threadCpuMs()
       startMs ??= nowMs
       if (nowMs - startMs > maxCpuMs) throw new TooMuchWork()
     }

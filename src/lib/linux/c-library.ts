@@ -1,6 +1,7 @@
 /**
  * Functions of the C library that Node lacks, through the optional package koffi. They run on the calling thread and
- * block: use them for calls that the kernel answers immediately.
+ * block: use them for calls that the kernel answers immediately. Only the native part of koffi is loaded: its package
+ * contains one platform and needs no script to install, while that of koffi itself runs one.
  */
 import { createRequire } from 'node:module'
 import { constants } from 'node:os'
@@ -54,6 +55,9 @@ export function ignoreErrors(error: unknown, ...codes: readonly string[]): void 
   if (!(error instanceof SystemCallError) || !codes.includes(error.code)) throw error
 }
 
+/** The package with koffi's native part for this machine. */
+export const cLibraryPackage = `@koromix/koffi-${process.platform}-${process.arch}`
+
 let loaded: CLibrary | undefined
 
 /**
@@ -68,7 +72,7 @@ export function cLibrary(): CLibrary {
 /** True if koffi is installed. Loads nothing. */
 export function hasCLibrary(): boolean {
   try {
-    createRequire(import.meta.url).resolve('koffi')
+    createRequire(import.meta.url).resolve(cLibraryPackage)
     return true
   } catch {
     return false
@@ -93,10 +97,11 @@ function load(): CLibrary {
 
 function requireKoffi(): typeof import('koffi') {
   try {
-    return createRequire(import.meta.url)('koffi') as typeof import('koffi')
+    return createRequire(import.meta.url)(cLibraryPackage) as typeof import('koffi')
   } catch (error) {
     throw new Error(
-      'system calls need the package koffi, which is not installed for this machine: run npm install without --omit',
+      `system calls need the package ${cLibraryPackage}, which is not installed: run npm install without --omit, or ` +
+        `npm install ${cLibraryPackage}`,
       { cause: error },
     )
   }

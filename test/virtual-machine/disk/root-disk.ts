@@ -40,10 +40,10 @@ function copyLibraries(folder: string, file: string): void {
   for (const library of stdout.match(/\/\S+(?= \(0x)/g) ?? []) copyTo(realpathSync(library), join(folder, library))
 }
 
-/** Copies koffi beside bundles in `to`. */
+/** Copies the native part of koffi beside bundles in `to`. */
 export function copyKoffi(to: string): void {
-  for (const name of ['koffi', '@koromix'])
-    cpSync(join(repository, 'node_modules', name), join(to, 'node_modules', name), { recursive: true })
+  const path = 'node_modules/@koromix'
+  cpSync(join(repository, path), join(to, path), { recursive: true })
 }
 
 function copyTo(from: string, target: string): void {

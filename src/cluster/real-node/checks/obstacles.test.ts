@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { cLibraryPackage } from '../../../lib/linux/c-library.ts'
 import { embeddedObstacle, type MachineFacts, machineObstacle } from './obstacles.ts'
 
 const machine: MachineFacts = {
@@ -35,7 +36,7 @@ test('containers need Linux, root and its capabilities', () => {
 
 test('the runtime of Typernetes needs koffi, a program for rules, util-linux, and folders to write', () => {
   const obstacle = (facts: Partial<MachineFacts>) => embeddedObstacle({ ...machine, ...facts }, folders)
-  assert.equal(obstacle({ hasCLibrary: false })?.remedy, 'npm install koffi')
+  assert.equal(obstacle({ hasCLibrary: false })?.remedy, `npm install ${cLibraryPackage}`)
   assert.deepEqual(obstacle({ canConnect: false }), {
     reason: 'neither nft nor iptables is installed',
     remedy: 'apt-get install nftables',

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, join } from 'node:path'
-import { hasCLibrary } from '../../../lib/linux/c-library.ts'
+import { cLibraryPackage, hasCLibrary } from '../../../lib/linux/c-library.ts'
 import { findRulesProgram } from '../../../network/cni/host-ports/find-rules-program.ts'
 import { CniPlugins } from '../../../runtime/network/plugins/cni-plugins.ts'
 import { type EmbeddedRuntime, pluginFolders } from '../settings/embedded-runtime.ts'
@@ -68,7 +68,8 @@ export function embeddedObstacle(
   { state, imageRoot }: Pick<EmbeddedRuntime, 'state' | 'imageRoot'>,
 ): Obstacle | undefined {
   const { hasProgram } = machine
-  if (!machine.hasCLibrary) return { reason: 'the package koffi is not installed', remedy: 'npm install koffi' }
+  if (!machine.hasCLibrary)
+    return { reason: `the package ${cLibraryPackage} is not installed`, remedy: `npm install ${cLibraryPackage}` }
   if (!machine.canConnect)
     return { reason: 'neither nft nor iptables is installed', remedy: 'apt-get install nftables' }
   for (const name of ['unshare', 'mount'])

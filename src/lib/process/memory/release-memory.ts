@@ -4,7 +4,7 @@
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { cpuMs } from '../cpu-ms.ts'
+import { cpuMs, threadCpuMs } from '../cpu-ms.ts'
 import { trimMalloc } from './trim-malloc.ts'
 
 const checkMs = 5_000
@@ -23,7 +23,7 @@ const maxHeapBytes = 128 * 1024 * 1024
 /** Starts to check this thread every 5 s; calls `collected` after a collection. Returns a function that stops it. */
 export function releaseMemoryWhenIdle(collected?: () => void): () => void {
   // CPU time, not event loop utilization: on a shared machine, the thread waits for a CPU for most of that time.
-  let worked = cpuMs(process.threadCpuUsage())
+  let worked = threadCpuMs()
   let allWorked = cpuMs(process.cpuUsage())
   let heldAfterLast = 0
   let nextAllowed = Number.NEGATIVE_INFINITY
@@ -41,7 +41,7 @@ export function releaseMemoryWhenIdle(collected?: () => void): () => void {
   }
   const timer = setInterval(() => {
     const [before, allBefore] = [worked, allWorked]
-    worked = cpuMs(process.threadCpuUsage())
+    worked = threadCpuMs()
     allWorked = cpuMs(process.cpuUsage())
     if (worked - before > quietShare * checkMs || allWorked - allBefore > quietProcessShare * checkMs) return
     giveBack()

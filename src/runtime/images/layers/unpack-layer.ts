@@ -73,8 +73,18 @@ export function decompressionOf(blob: string): Duplex | undefined {
     closeSync(fd)
   }
   if (magic[0] === 0x1f && magic[1] === 0x8b) return createGunzip({ chunkSize: decompressedBytes })
-  if (magic.readUInt32LE(0) === 0xfd2fb528) return createZstdDecompress({ chunkSize: decompressedBytes })
+  if (magic.readUInt32LE(0) === 0xfd2fb528) return zstdDecompression()
   return undefined
+}
+
+/** @throws on Node before 22.15, which lacks zstd. */
+function zstdDecompression(): Duplex {
+  if (typeof createZstdDecompress !== 'function')
+    throw new ImageError(
+      'FailedPrecondition',
+      `the layer is compressed with zstd, which Node ${process.versions.node} cannot read: use Node 22.15 or newer`,
+    )
+  return createZstdDecompress({ chunkSize: decompressedBytes })
 }
 
 /** Errors of decompression are the image's fault; those of the file system are not. */
