@@ -8,7 +8,8 @@ import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { Capture, plainPacket, vxlanPacket } from './capture.ts'
 import { FlannelLab } from './flannel-lab.ts'
-import { type FlannelNode, inPod, type LabPod, pings, receivedBytes } from './flannel-node.ts'
+import { type FlannelNode, inPod, type LabPod, pings, reachEachOther, receivedBytes } from './flannel-node.ts'
+import { closeWithoutLoss, OpenConnection } from './open-connection.ts'
 
 const macOf = (node: FlannelNode): string => /link\/ether (\S+)/.exec(node.run('ip', 'link', 'show', 'flannel.1'))![1]!
 
@@ -30,13 +31,14 @@ await inNamespaces(import.meta.filename, async () => {
     startTogether(lab))
   test('the CNI plug-in gives pods addresses of their node and routes by its bridge', () => connectPods(lab))
   test('packets between pods travel in UDP packets between nodes, and a megabyte arrives', () => encapsulate(lab))
-  test('no packet is lost while flannel is killed and started again', () => killAndRestart(lab))
+  test('no packet and no open connection is lost while flannel is killed and started again', () => killAndRestart(lab))
   test('a node that left while flannel was down leaves nothing behind, and returns with another address and MAC', () =>
     leaveAndReturn(lab))
   test('a Node that is deleted and created again while flannel runs is annotated again', () => recreateNode(lab))
   test('what others remove or change in the kernel is restored', () => restoreChanges(lab))
   test('host-gw replaces vxlan by routes through the nodes, and packets are not encapsulated', () =>
     replaceByHostGw(lab))
+  test('vxlan and host-gw connect pods that have addresses of IPv6 only', () => connectIPv6(lab))
   test('the CNI plug-in disconnects pods', () => disconnectPods(lab))
 })
 
@@ -128,18 +130,25 @@ async function encapsulate(bridge: BridgeLab): Promise<void> {
   assert.ok(pings(podA, '192.168.33.1'))
 }
 
-async function killAndRestart(bridge: BridgeLab): Promise<void> {
-  const { a, vxlan } = bridge
-  const { podA, addressB } = podsOf(bridge)
-  const mac = macOf(a)
-  const index = a.run('ip', '-o', 'link', 'show', 'flannel.1')
+/** Kills flannel and starts it again, while packets pass all the time. */
+async function restartUnderLoad({ a, ...bridge }: BridgeLab, config: string): Promise<void> {
+  const { podA, podB, addressB, addressB6 } = podsOf({ a, ...bridge })
   const ping = spawn('nsenter', [`--net=${podA.namespace}`, 'ping', '-n', '-i', '0.02', '-W', '2', addressB])
   const output = text(ping.stdout)
+  const connection = await OpenConnection.open(podA, podB, addressB6)
   await a.kill()
-  await a.start(vxlan, '--ip-masq')
+  await a.start(config, '--ip-masq')
+  await closeWithoutLoss(connection)
   ping.kill('SIGINT')
   await once(ping, 'exit')
   assert.match(await output, / 0% packet loss/)
+}
+
+async function killAndRestart(bridge: BridgeLab): Promise<void> {
+  const { a, vxlan } = bridge
+  const mac = macOf(a)
+  const index = a.run('ip', '-o', 'link', 'show', 'flannel.1')
+  await restartUnderLoad(bridge, vxlan)
   assert.equal(macOf(a), mac)
   assert.equal(a.run('ip', '-o', 'link', 'show', 'flannel.1'), index)
   assert.doesNotMatch(a.output, /vxlan: |traffic rules were missing/, 'nothing is changed')
@@ -216,11 +225,42 @@ async function replaceByHostGw(bridge: BridgeLab): Promise<void> {
   assert.equal(await receivedBytes(podB, podA, addressB), 1_048_576)
   a.run('ip', 'route', 'delete', '10.244.2.0/24')
   await waitFor('the route', () => routes().includes('10.244.2.0/24 via 192.168.33.102 dev eth0'))
+  await restartUnderLoad(bridge, hostGw)
   // A node that changes its address.
   await b.stop()
   b.run('ip', 'address', 'add', '192.168.33.112/24', 'dev', 'eth0')
   await b.start(hostGw, '--iface', '192.168.33.112')
   await waitFor('the route', () => routes().includes('10.244.2.0/24 via 192.168.33.112 dev eth0'))
+}
+
+async function connectIPv6({ lab, a, b, c }: BridgeLab): Promise<void> {
+  for (const node of [a, b, c]) await node.stop()
+  const d = await lab.node('d', 104, 'bridge', ['fd10:244:0:4::/64'])
+  const e = await lab.node('e', 105, 'bridge', ['fd10:244:0:5::/64'])
+  const network = { EnableIPv4: false, EnableIPv6: true, IPv6Network: 'fd10:244::/56' }
+  const start = async (Type: string): Promise<void> => {
+    const config = lab.configure(`ipv6-${Type}`, { ...network, Backend: { Type } })
+    await Promise.all([d, e].map((node) => node.start(config, '--ip-masq')))
+  }
+  await start('vxlan')
+  assert.equal(
+    d.subnetEnvironment(),
+    'FLANNEL_IPV6_NETWORK=fd10:244::/56\nFLANNEL_IPV6_SUBNET=fd10:244:0:4::1/64\nFLANNEL_MTU=1430\n' +
+      'FLANNEL_IPMASQ=true\n',
+  )
+  const [podD, podE] = [d.pod('pod-d'), e.pod('pod-e')]
+  assert.deepEqual(podE.addresses, ['fd10:244:0:5::2'])
+  await reachEachOther([podD, podE])
+  assert.equal(await receivedBytes(podE, podD, podE.addresses[0]!), 1_048_576)
+  assert.match(d.run('ip', '-6', 'route'), /^fd10:244:0:5::\/64 via fd10:244:0:5:: dev flannel-v6\.1 .*onlink/m)
+  const annotations = Object.keys(await lab.annotations('d'))
+  assert.ok(annotations.includes('flannel.alpha.coreos.com/public-ipv6'))
+  assert.ok(!annotations.includes('flannel.alpha.coreos.com/public-ip'))
+  assert.doesNotMatch(d.run('ip', 'link'), /flannel\.1/)
+  for (const node of [d, e]) await node.stop()
+  await start('host-gw')
+  await waitFor('a route', () => /^fd10:244:0:5::\/64 via fd33::105 dev eth0/m.test(d.run('ip', '-6', 'route')))
+  await reachEachOther([podD, podE])
 }
 
 function disconnectPods(bridge: BridgeLab): void {

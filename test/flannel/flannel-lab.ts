@@ -12,7 +12,10 @@ import type { Lifetime, TestCluster } from '../support/test-cluster.ts'
 import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { FlannelNode } from './flannel-node.ts'
 
-/** `bridge`: 192.168.33.101 and so on, on one link. `router`: 192.168.101.2 and so on, each behind 192.168.101.1. */
+/**
+ * `bridge`: 192.168.33.101 and so on, on one link. `router`: 192.168.101.2 and fd33:101::2, and so on, each behind a
+ * router of its own link, 192.168.101.1.
+ */
 export type LabShape = 'bridge' | 'router'
 
 /** A Node before flannel runs there. */
@@ -123,15 +126,18 @@ export class FlannelLab {
     node.run('ip', 'route', 'add', 'default', 'via', 'fd33::1')
   }
 
-  /** Connects a node to a link of its own, whose router is the test's process: 192.168.NUMBER.2. */
+  /** Connects a node to a link of its own, whose router is the test's process: 192.168.NUMBER.2 and fd33:NUMBER::2. */
   joinRouter(node: FlannelNode, number: number): void {
     const port = `port-${node.name}`
     this.#connect(node, port)
     execFileSync('ip', ['address', 'add', `192.168.${number}.1/24`, 'dev', port])
+    execFileSync('ip', ['address', 'add', `fd33:${number}::1/64`, 'dev', port, 'nodad'])
     execFileSync('ip', ['link', 'set', port, 'up'])
     node.run('ip', 'address', 'add', `192.168.${number}.2/24`, 'dev', 'eth0')
+    node.run('ip', 'address', 'add', `fd33:${number}::2/64`, 'dev', 'eth0', 'nodad')
     node.run('ip', 'link', 'set', 'eth0', 'up')
     node.run('ip', 'route', 'add', 'default', 'via', `192.168.${number}.1`)
+    node.run('ip', 'route', 'add', 'default', 'via', `fd33:${number}::1`)
   }
 
   /** Writes a configuration of the network. Returns its path. */

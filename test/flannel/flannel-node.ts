@@ -190,6 +190,13 @@ export function pings({ namespace }: LabPod, address: string, ...flags: readonly
   return spawnSync('nsenter', args, { encoding: 'utf8' }).status === 0
 }
 
+/** Resolves when each pod gets an answer of all addresses of each other one. */
+export async function reachEachOther(pods: readonly LabPod[]): Promise<void> {
+  for (const pod of pods)
+    for (const { addresses } of pods.filter((other) => other !== pod))
+      for (const address of addresses) await waitFor(`an answer of ${address}`, () => pings(pod, address))
+}
+
 /** Returns how many bytes a pod gets from another one through a connection of TCP. The server sends a megabyte. */
 export async function receivedBytes(server: LabPod, client: LabPod, address: string): Promise<number> {
   const script = 'head -c 1048576 /dev/zero | busybox nc -l -p 8080'
