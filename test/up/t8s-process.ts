@@ -40,14 +40,19 @@ export interface RunOptions {
  * Starts `t8s up …`, without nodes unless flags ask for some, and resolves when it is ready; rejects with its output if
  * it exits before.
  */
-export async function up(
+export function up(t: Lifetime, args: readonly string[], options: RunOptions = {}): Promise<Running> {
+  const nodes = args.some((arg) => /^--nodes|^--node-type/.test(arg)) ? [] : ['--nodes=0']
+  return serve(t, ['up', ...nodes, ...args], options)
+}
+
+/** The same for any command that serves a cluster until Ctrl-C. */
+export async function serve(
   t: Lifetime,
   args: readonly string[],
   { cwd = repository, env = {}, program = launcher }: RunOptions = {},
 ): Promise<Running> {
   // Some libraries use colours if CI is set; the variable must not differ between machines.
-  const nodes = args.some((arg) => /^--nodes|^--node-type/.test(arg)) ? [] : ['--nodes=0']
-  const child = spawn(program, ['up', ...nodes, ...args], {
+  const child = spawn(program, args, {
     cwd,
     env: { ...process.env, CI: 'true', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -65,7 +70,7 @@ export async function up(
   child.on('error', reject)
   child.on('close', (code, signal) => {
     exit({ code, signal })
-    reject(new Error(`t8s up ended with ${code ?? signal}:\n${output}`))
+    reject(new Error(`t8s ${args[0]} ended with ${code ?? signal}:\n${output}`))
   })
   await ready
   return {
