@@ -12,7 +12,7 @@ const text = `IP address       HW type     Flags       HW address            Mas
 
 test('entries are printed as arp -a prints them, in the order of addresses', () => {
   assert.deepEqual(parseTable(text).map(entryText), [
-    '? (10.0.0.9) at * PERM PUP on veth_c11',
+    '? (10.0.0.9) at <from_interface> PERM PUB on veth_c11',
     '? (10.0.0.20) at 12:07:6b:be:20:d2 [ether] PERM on veth_c11',
     '? (192.168.1.7) at 76:cb:15:06:92:87 [ether] on veth_c11',
     '? (192.168.1.101) at 76:cb:15:06:92:87 [ether] on veth_c11',

@@ -50,8 +50,12 @@ export function parseTable(text: string): TableEntry[] {
 
 /** The entry as `arp -a` prints it: `? (192.168.1.101) at 76:cb:15:06:92:87 [ether] on veth_c11`. */
 export function entryText({ address, hardware, hardwareType, ...entry }: TableEntry): string {
-  const place = hardware ? `${hardware} [${typeName(hardwareType)}]` : entry.isPublished ? '*' : '<incomplete>'
-  const marks = [entry.isPermanent && 'PERM', entry.isPublished && 'PUP'].filter((mark) => mark !== false)
+  const place = hardware
+    ? `${hardware} [${typeName(hardwareType)}]`
+    : entry.isPublished
+      ? '<from_interface>'
+      : '<incomplete>'
+  const marks = [entry.isPermanent && 'PERM', entry.isPublished && 'PUB'].filter((mark) => mark !== false)
   return ['?', `(${address})`, 'at', place, ...marks, 'on', entry.interface].join(' ')
 }
 
