@@ -3,8 +3,9 @@ import { advertiseAddress } from '../../apiserver/services/own-service/advertise
 import { parseCidr } from '../../lib/cidr.ts'
 import { isLoopbackHost } from '../../lib/loopback-host.ts'
 import { localUrl } from '../addresses.ts'
-import { type NetworkPlan, routeBackend, tunnelBackend } from '../flannel/net-conf.ts'
+import { type NetworkPlan, reachableRanges, routeBackend, tunnelBackend } from '../flannel/net-conf.ts'
 import type { JoiningObjects } from '../joining/joining-objects.ts'
+import { nodeIps } from '../real-node/index.ts'
 import { type ClusterParts, component } from './component.ts'
 
 /**
@@ -22,9 +23,12 @@ export function podNetwork(
   const { nodes } = parts.options
   const real = typeof nodes === 'object' ? nodes.real : undefined
   const backend = typeof real === 'object' ? real.networkBackend : undefined
-  const hasMachines = parts.nodeDecision?.type === 'machines'
-  if (ranges.length === 0 || !(hasMachines || isJoinable(parts))) return undefined
-  return { backend, usual: hasMachines ? routeBackend : tunnelBackend, ranges }
+  const { nodeDecision, addresses } = parts
+  const hasMachines = nodeDecision?.type === 'machines'
+  const own = nodeDecision?.type === 'real' ? nodeIps(nodeDecision.node, addresses.serviceRanges) : undefined
+  const reachable = own ? reachableRanges(ranges, own) : ranges
+  if (reachable.length === 0 || !(hasMachines || isJoinable(parts))) return undefined
+  return { backend, usual: hasMachines ? routeBackend : tunnelBackend, ranges: reachable }
 }
 
 export const joining = component({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseNetworkConfig } from '../../network/flannel/config/network-config.ts'
-import { netConf, routeBackend, settledNetConf, tunnelBackend } from './net-conf.ts'
+import { netConf, reachableRanges, routeBackend, settledNetConf, tunnelBackend } from './net-conf.ts'
 
 const ranges = ['10.128.0.0/9']
 const plan = { backend: undefined, usual: tunnelBackend, ranges }
@@ -34,6 +34,12 @@ test('other ranges of pods replace the networks, also those of one family more o
   assert.equal(parseNetworkConfig(settledNetConf(text, plan)).ipv6Network, undefined)
   const moved = settledNetConf(stored, { ...plan, ranges: ['10.0.0.0/8'] })
   assert.equal(parseNetworkConfig(moved).network, '10.0.0.0/8')
+})
+
+test('a node without an address of a family has no network of that family', () => {
+  const both = ['10.128.0.0/9', 'fd8c::/48']
+  assert.deepEqual(reachableRanges(both, ['192.0.2.1']), ['10.128.0.0/9'])
+  assert.deepEqual(reachableRanges(both, ['fd00::1', '192.0.2.1']), both)
 })
 
 test('a text that is wrong is an error with the name of the field', () => {

@@ -20,6 +20,10 @@ export const tunnelBackend: BackendSettings = { Type: 'vxlan', DirectRouting: tr
 /** For nodes that are on one link. */
 export const routeBackend: BackendSettings = { Type: 'host-gw' }
 
+/** The ranges of the families of which a node has an address: without one, no other node reaches its pods. */
+export const reachableRanges = (ranges: readonly string[], addresses: readonly string[]): readonly string[] =>
+  ranges.filter((range) => addresses.some((address) => address.includes(':') === range.includes(':')))
+
 /** The text for a new cluster. */
 export function netConf(backend: BackendSettings, ranges: readonly string[]): string {
   return textOf({ ...networksOf(ranges), EnableNFTables: true, Backend: backend })
