@@ -26,6 +26,7 @@ const exported = {
   index: 'src/cluster/index.ts',
   client: 'src/client/index.ts',
   testing: 'src/cluster/testing/index.ts',
+  test: 'src/cluster/testkit/index.ts',
   scheduler: 'src/scheduler/index.ts',
 }
 

@@ -49,6 +49,7 @@ export const apiserverFolders = [
   'discovery',
   'openapi',
   // Request handling.
+  'test-control',
   'chain',
   'endpoints',
   'resource-metrics',

@@ -96,6 +96,7 @@ function commentMarkdown(comment: string): string {
 export function reference(): string {
   const parts = [
     { module: 'typernetes/client', index: join(root, 'src/client/index.ts') },
+    { module: 'typernetes/test', index: join(root, 'src/cluster/testkit/index.ts') },
     { module: 'typernetes/testing', index: join(root, 'src/cluster/testing/index.ts') },
   ]
   const sections = parts.map(({ module, index }) => {

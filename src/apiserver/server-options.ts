@@ -108,6 +108,11 @@ export interface ApiServerOptions extends AuthenticationOptions {
    * kubeadm's. Default: machines cannot join.
    */
   readonly joinedNodes?: readonly PolicyRule[] | undefined
+  /**
+   * Serves `/debug/testing/`, by which administrators read the latest requests, order faults and restore snapshots: for
+   * servers that live for tests. Default: false.
+   */
+  readonly testControl?: boolean | undefined
   /** Limits of the listener that differ from the defaults. */
   readonly limits?: Partial<ListenerLimits>
   /** The timeout of requests other than watches and streams, in ms. Default: 60,000. */

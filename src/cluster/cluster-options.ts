@@ -94,6 +94,11 @@ export interface ClusterOptions {
    * and maximum size of the history (default: 256 MiB).
    */
   readonly compaction?: { readonly intervalMs?: number; readonly retainMs?: number; readonly maxHistoryBytes?: number }
+  /**
+   * Serves `/debug/testing/` to administrators: the latest requests, faults, and snapshots. `startTestCluster` of
+   * `typernetes/test` sets it. Default: false.
+   */
+  readonly testControl?: boolean
   /** Called with one line per step of the start, and with later messages. */
   readonly log?: Log
   /** As for `-v`: 0 is quiet, 2 logs the duration of each step of the start. */

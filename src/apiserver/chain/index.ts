@@ -49,6 +49,8 @@ export interface ChainOptions {
   /** Absent if auditing is off. */
   readonly auditing?: Auditing
   readonly http?: HttpOptions
+  /** Filters of the control of tests. Default: none. */
+  readonly testControl?: { readonly logged: Filter; readonly faulty: Filter }
   /** Default: those of 1.36. */
   readonly features?: FeatureGates
 }
@@ -71,13 +73,14 @@ const when = (wanted: unknown, filter: () => Filter): readonly Filter[] => (want
  * Builds the chain that ends with `director`, which answers requests. Throws RegexpSyntaxError for an invalid origin.
  */
 export function buildChain(options: ChainOptions, director: Handler): Handler {
-  const { http = {}, auditing } = options
+  const { http = {}, auditing, testControl } = options
   const { goawayChance = 0, corsAllowedOrigins = [], strictTransportSecurity: directives = [] } = http
   const statusErrorOf = (error: unknown) => expectedError(error, options.storeHealth)
   return compose(
     [
       auditId(),
       requestInfoFilter(),
+      ...when(testControl, () => testControl!.logged),
       requestMetricsFilter(options.metrics),
       warnings(),
       ...when(http.shutdownSendRetryAfter, () => retryAfter(options.waitGroup)),
@@ -94,6 +97,7 @@ export function buildChain(options: ChainOptions, director: Handler): Handler {
       authentication(options.authentication, options.attempts),
       ...when(auditing, () => audit(auditing!, statusErrorOf)),
       impersonation(options.authorizer, options.impersonations, options.features),
+      ...when(testControl, () => testControl!.faulty),
       'admit' in options.flow
         ? priorityAndFairness(options.flow, options.metrics)
         : maxInFlight(options.flow, options.flow.dropped, options.metrics),

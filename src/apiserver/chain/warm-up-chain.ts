@@ -27,6 +27,7 @@ export function warmUpChain(chain: ChainOptions, find: FindResource, auditing: A
   return {
     ...chain,
     auditing,
+    testControl: undefined,
     metrics: new RequestMetrics(metrics, find),
     authorizer: alwaysAllow,
     attempts: authenticationMetrics(metrics, filters.authentication),

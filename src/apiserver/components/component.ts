@@ -25,6 +25,7 @@ import type { Writer } from '../registry/write/write-context.ts'
 import type { ResourceMetrics } from '../resource-metrics/index.ts'
 import type { ApiServerOptions } from '../server-options.ts'
 import type { ServiceAllocation } from '../services/index.ts'
+import type { TestControl } from '../test-control/index.ts'
 import type { WarmUp } from '../warm-up/index.ts'
 
 /** Changes while the server runs. */
@@ -71,6 +72,8 @@ export interface ServerParts {
   readonly republish: () => void
   /** Undefined if metrics.k8s.io is not served. */
   readonly resourceMetrics: ResourceMetrics | undefined
+  /** Undefined if tests do not control the server. */
+  readonly testControl: TestControl | undefined
   /** Answers paths that are no resources. */
   readonly documents: NonResourceHandler
   /** Answers requests that passed the chain. */

@@ -12,6 +12,7 @@ import { auditLog, metrics } from './observability.ts'
 import { chain, documents, endpoints } from './requests.ts'
 import { resourceMetrics } from './resource-metrics.ts'
 import { resources } from './resources.ts'
+import { testControl } from './test-control.ts'
 
 /** In the order of their start. */
 export const serverComponents: readonly Component<ServerParts>[] = [
@@ -26,6 +27,7 @@ export const serverComponents: readonly Component<ServerParts>[] = [
   policyStatus,
   resourceMetrics,
   eventExpiry,
+  testControl,
   documents,
   endpoints,
   chain,

@@ -111,11 +111,12 @@ export const endpoints = component({
     'aggregator',
     'resourceMetrics',
     'documents',
+    'testControl',
     'metrics',
   ],
   gives: ['endpoints'],
   start({ options, registry, find, apis, aggregator, documents, storeHealth, authentication, ...parts }) {
-    const { admission, authorizer, places, waitGroup, resourceMetrics, metrics } = parts
+    const { admission, authorizer, places, waitGroup, resourceMetrics, testControl, metrics } = parts
     const definitions = find('apiextensions.k8s.io/v1/customresourcedefinitions')
     const services = {
       registry,
@@ -139,7 +140,7 @@ export const endpoints = component({
       apis,
       catchUp: registry.store.isShared ? () => registry.cacher(definitions).consistent() : undefined,
       requestedDeprecated: (request) => deprecated.requested(request),
-      other: documents,
+      other: testControl ? (request) => testControl.endpoints(request) ?? documents(request) : documents,
     })
     const endpoints: Handler = (request) => aggregator.handle(request) ?? local(request)
     return { endpoints }
@@ -162,12 +163,14 @@ export const chain = component({
     'waitGroup',
     'flow',
     'audit',
+    'testControl',
     'endpoints',
     'metrics',
     'log',
   ],
   gives: ['handler', 'warmUpHandler'],
-  start({ options, apis, authentication, authorizer, storeHealth, waitGroup, flow, audit, endpoints, metrics, log }) {
+  start({ options, apis, authentication, authorizer, storeHealth, waitGroup, flow, audit, endpoints, ...parts }) {
+    const { testControl, metrics, log } = parts
     const definitionOf = resourceFinder(apis)
     const filters = filterDurations(metrics)
     const chain: ChainOptions = {
@@ -183,6 +186,7 @@ export const chain = component({
       flow: flow?.control ?? plainLimits(options.flowControl ?? {}, metrics),
       requestTimeoutMs: requestTimeoutOf(options),
       auditing: audit,
+      testControl,
       http: options.http,
       features: options.features,
     }

@@ -125,6 +125,7 @@ function servingOptions(
     advertiseAddress: flagged.advertiseAddress ?? realNode?.apiAddress,
     verbosity: options.verbosity,
     // Its requests would delay the start of the nodes.
+    testControl: options.testControl,
     warmUp: options.warmUp && { after: synced },
     componentRights: realNode?.rights,
     joinedNodes: isJoinable(parts) ? policyRights.rules : undefined,

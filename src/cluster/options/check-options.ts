@@ -71,6 +71,7 @@ export function checkOptions(options: unknown): asserts options is ClusterOption
     ingress: optional(booleanOr('an object', fields<ClusterIngress>(ingressFields))),
     controllerManagerPort: optional(port),
     warmUp: optional(boolean),
+    testControl: optional(boolean),
     compaction: optional(fields<NonNullable<ClusterOptions['compaction']>>(compactionFields)),
     log: optional(callback),
     verbosity: optional(wholeNumber(0)),

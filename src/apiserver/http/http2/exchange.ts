@@ -200,6 +200,9 @@ const ignore = (): void => {}
 
 const closedError = new Error('the stream is closed')
 
+/** Clients get RST_STREAM. Without an error, Node would send the regular end of the response first. */
+const cutOffError = new Error('the response is cut off')
+
 /**
  * Destroys a stream as Node does, for responses that are completely known. Their last write completes after the stream
  * is destroyed. Node then creates an error with its stack (20 µs, a thirtieth of a small write) for listeners to the
@@ -217,7 +220,7 @@ function respondHttp2(stream: ServerHttp2Stream, response: Response, method: str
   const { status, headers, body } = response
   if (typeof body === 'function') {
     respond(stream, status, headers)
-    body(new ResponseSink(stream, request))
+    body(new ResponseSink(stream, { follow: () => request.follow(), abort: () => stream.destroy(cutOffError) }))
     return
   }
   request.follow()

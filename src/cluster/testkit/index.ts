@@ -1,0 +1,10 @@
+/** `typernetes/test`: clusters for tests: manifests, waits, namespaces, users, faults, a log of requests, snapshots. */
+export type { FaultEffect, FaultRule, LoggedRequest, RequestMatch } from '../../apiserver/test-control/index.ts'
+export type { Fault, RequestFilter, Snapshot } from './control/control.ts'
+export type { ApplyManifestsOptions } from './manifests/apply.ts'
+export type { Manifests } from './manifests/read-manifests.ts'
+export { startTestCluster, type TestCluster } from './test-cluster.ts'
+export type { TestLifetime, TestNamespace } from './test-namespace.ts'
+export type { TestUser } from './test-user.ts'
+export type { WaitCondition } from './waiting/condition.ts'
+export type { WaitForOptions, WaitTarget } from './waiting/wait-for-object.ts'

@@ -1,0 +1,76 @@
+/** Applies manifests by server-side apply, as `kubectl apply --server-side`. */
+import type { DynamicClient } from '../../../client/discovery/dynamic-client.ts'
+import { customResourceDefinitions } from '../../../client/kinds.ts'
+import { hasCondition, waitFor } from '../../../client/objects/wait-for.ts'
+import type { RestClient } from '../../../client/rest/rest-client.ts'
+import { ExplainedError } from '../../../lib/explained-error.ts'
+import type { Unstructured } from '../../../machinery/object.ts'
+import { type Manifests, readManifests } from './read-manifests.ts'
+
+export interface ApplyManifestsOptions {
+  /** The namespace of objects that have none. Default: `default`. */
+  readonly namespace?: string
+  /** Sets the status that the manifests contain, too: for kinds whose controllers do not run. Default: false. */
+  readonly status?: boolean
+  /** Default: `typernetes-test`. */
+  readonly fieldManager?: string
+}
+
+const defaultManager = 'typernetes-test'
+/** Kinds that others need come first. */
+const order: readonly string[] = ['Namespace', 'CustomResourceDefinition']
+const rankOf = ({ kind }: Unstructured): number => (order.indexOf(kind) + order.length + 1) % (order.length + 1)
+
+/**
+ * Resolves with the objects as stored, in the order of the manifests. Namespaces and definitions of custom resources
+ * are applied first, and the definitions are served before other objects follow. Rejects with a StatusError whose
+ * message names the object.
+ */
+export async function applyManifests(
+  dynamic: DynamicClient,
+  manifests: Manifests,
+  { namespace = 'default', status = false, fieldManager = defaultManager }: ApplyManifestsOptions = {},
+): Promise<Unstructured[]> {
+  const objects = readManifests(manifests)
+  const results = new Map<Unstructured, Unstructured>()
+  const defined: Unstructured[] = []
+  for (const object of [...objects].sort((a, b) => rankOf(a) - rankOf(b))) {
+    if (defined.length > 0 && object.kind !== 'CustomResourceDefinition')
+      await established(dynamic.client, defined.splice(0))
+    results.set(object, await applyOne(dynamic, object, { namespace, status, fieldManager }))
+    if (object.kind === 'CustomResourceDefinition') defined.push(object)
+  }
+  await established(dynamic.client, defined)
+  return objects.map((object) => results.get(object)!)
+}
+
+async function applyOne(
+  dynamic: DynamicClient,
+  object: Unstructured,
+  { namespace, status, fieldManager }: Required<ApplyManifestsOptions>,
+): Promise<Unstructured> {
+  const { namespaced, subresources } = await dynamic.mapper.forKind(object.apiVersion, object.kind)
+  // Objects that were read from a server can be applied to another one.
+  const { resourceVersion: _, uid: __, managedFields: ___, ...given } = object.metadata
+  const metadata = { ...given, ...(namespaced && { namespace: given.namespace ?? namespace }) }
+  const { status: wantedStatus, ...rest } = object
+  const wanted = { ...rest, metadata }
+  const { name } = metadata
+  if (!name && !metadata.generateName)
+    throw new ExplainedError(`A ${object.kind} of the manifests has no name: add metadata.name or generateName.`)
+  const stored = name
+    ? await dynamic.apply({ ...wanted, metadata: { ...metadata, name } }, { fieldManager, force: true })
+    : await dynamic.create(wanted)
+  if (!status || wantedStatus === undefined || !subresources.includes('status')) return stored
+  const { apiVersion, kind } = object
+  const target = { name: stored.metadata.name ?? '', ...(namespaced && { namespace: stored.metadata.namespace }) }
+  return dynamic.apply(
+    { apiVersion, kind, metadata: target, status: wantedStatus },
+    { fieldManager, force: true, subresource: 'status' },
+  )
+}
+
+const established = async (client: RestClient, definitions: readonly Unstructured[]): Promise<void> => {
+  for (const { metadata } of definitions)
+    await waitFor(client, customResourceDefinitions, { name: metadata.name ?? '' }, hasCondition('Established'))
+}
