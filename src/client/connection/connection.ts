@@ -2,13 +2,7 @@
  * HTTP/2 to an API server: all requests and watches share a connection, which is opened when needed and reopened after
  * a loss. Servers without HTTP/2 or without TLS, such as `kubectl proxy`, get HTTP/1.1 (`http1.ts`).
  */
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  connect,
-  constants,
-  type IncomingHttpHeaders,
-} from 'node:http2'
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
 import { connect as connectPlainly, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
@@ -45,7 +39,7 @@ export interface ServerAccess {
   readonly proxyUrl?: string
   /** Delays requests over the limit. Default: no limit. */
   readonly rateLimit?: RateLimit
-  /** Opens the connection in place of TCP and TLS; it carries HTTP/2. */
+  /** Opens the connection in place of TCP and TLS; it carries HTTP/2. @internal */
   readonly dial?: () => Duplex
   /** Counts requests: `restClientMetrics(registry)`. */
   readonly metrics?: RequestMetrics
@@ -74,9 +68,18 @@ export interface ClientRequest {
   readonly timeoutMs?: number
 }
 
+/** Headers by their names in lower case. */
+export interface ResponseHeaders {
+  readonly [name: string]: string | string[] | undefined
+  readonly 'content-type'?: string
+  readonly date?: string
+  readonly warning?: string
+  readonly 'retry-after'?: string
+}
+
 export interface ClientResponse {
   readonly status: number
-  readonly headers: IncomingHttpHeaders
+  readonly headers: ResponseHeaders
   /** Must be read to its end, or its iteration must be stopped. */
   readonly body: AsyncIterable<Buffer>
 }

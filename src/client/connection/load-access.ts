@@ -20,7 +20,7 @@ export interface LoadOptions {
   /** Default: the current context of the kubeconfig. */
   readonly context?: string
   /** Default: process.env. */
-  readonly environment?: NodeJS.ProcessEnv
+  readonly environment?: Readonly<Record<string, string | undefined>>
   /** The folder of the service account's files. Default: Kubernetes' own. */
   readonly accountFolder?: string
 }
