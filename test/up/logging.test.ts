@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { waitFor } from '../support/wait-for.ts'
-import { repository, t8s, temporaryFolder } from './t8s-process.ts'
+import { kubectl, repository, t8s, temporaryFolder, up, withoutKubectl } from './t8s-process.ts'
 
 const header = /^[IWE](\d{4}) \d\d:\d\d:\d\d\.\d{6} [ \d]{6}\d [\w.-]+\.js:\d+\] /
 
@@ -64,6 +64,16 @@ test('without the flag the log has plain lines', async (t) => {
   const { stderr } = await output(t, ['apiserver', '--secure-port=0'], /serving on/)
   assert.match(stderr, /^serving on https:\/\/127\.0\.0\.1:\d+$/m)
   assert.doesNotMatch(stderr, /Skipping/)
+})
+
+test('-v shows requests of users, and the events of a watch', { skip: withoutKubectl }, async (t) => {
+  const { output, kubeconfig } = await up(t, ['--secure-port=0', `--data-dir=${temporaryFolder(t)}`, '-v'])
+  assert.equal(kubectl(kubeconfig, 'get', 'namespace', 'missing').code, 1)
+  kubectl(kubeconfig, 'get', '--raw', '/api/v1/namespaces?watch=true&timeoutSeconds=1')
+  const watch = /^200 WATCH \/api\/v1\/namespaces\?\S*watch=true\S* kubectl\/\S+ [\d.]+ m?s, [1-9] events$/m
+  await waitFor(`${watch}`, () => watch.test(output()))
+  assert.match(output(), /^404 GET \/api\/v1\/namespaces\/missing kubectl\/v1\.\d+\.\d+ [\d.]+ ms$/m)
+  assert.doesNotMatch(output(), /kube-controller-manager/)
 })
 
 test('an unknown format is an error of every component', (t) => {

@@ -51,6 +51,8 @@ export interface ChainOptions {
   readonly http?: HttpOptions
   /** Filters of the control of tests. Default: none. */
   readonly testControl?: { readonly logged: Filter; readonly faulty: Filter }
+  /** Logs requests. Default: none. */
+  readonly requestLog?: Filter | undefined
   /** Default: those of 1.36. */
   readonly features?: FeatureGates
 }
@@ -73,7 +75,7 @@ const when = (wanted: unknown, filter: () => Filter): readonly Filter[] => (want
  * Builds the chain that ends with `director`, which answers requests. Throws RegexpSyntaxError for an invalid origin.
  */
 export function buildChain(options: ChainOptions, director: Handler): Handler {
-  const { http = {}, auditing, testControl } = options
+  const { http = {}, auditing, testControl, requestLog } = options
   const { goawayChance = 0, corsAllowedOrigins = [], strictTransportSecurity: directives = [] } = http
   const statusErrorOf = (error: unknown) => expectedError(error, options.storeHealth)
   return compose(
@@ -81,6 +83,7 @@ export function buildChain(options: ChainOptions, director: Handler): Handler {
       auditId(),
       requestInfoFilter(),
       ...when(testControl, () => testControl!.logged),
+      ...when(requestLog, () => requestLog!),
       requestMetricsFilter(options.metrics),
       warnings(),
       ...when(http.shutdownSendRetryAfter, () => retryAfter(options.waitGroup)),

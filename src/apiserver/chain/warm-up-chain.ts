@@ -28,6 +28,7 @@ export function warmUpChain(chain: ChainOptions, find: FindResource, auditing: A
     ...chain,
     auditing,
     testControl: undefined,
+    requestLog: undefined,
     metrics: new RequestMetrics(metrics, find),
     authorizer: alwaysAllow,
     attempts: authenticationMetrics(metrics, filters.authentication),

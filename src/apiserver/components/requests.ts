@@ -9,6 +9,7 @@ import { DeprecatedApis } from '../chain/metrics/deprecated-apis.ts'
 import { filterDurations } from '../chain/metrics/filter-metrics.ts'
 import type { FindResource } from '../chain/metrics/request-labels.ts'
 import { RequestMetrics } from '../chain/metrics/request-metrics.ts'
+import { requestLog } from '../chain/request-log.ts'
 import { warmUpChain } from '../chain/warm-up-chain.ts'
 import { discoveryDocuments } from '../discovery/index.ts'
 import { director } from '../endpoints/director.ts'
@@ -188,6 +189,7 @@ export const chain = component({
       auditing: audit,
       testControl,
       http: options.http,
+      requestLog: requestLog(options.verbosity, log),
       features: options.features,
     }
     return {

@@ -85,6 +85,8 @@ export interface Response {
   readonly outcome?: Status
   /** Watches: resolves when the initial state has been sent. */
   readonly initialised?: Promise<void>
+  /** Watches: returns the number of events sent so far, without bookmarks. */
+  readonly sentEvents?: () => number
   /**
    * In place of a response, to requests for another protocol (`Connection: Upgrade`, HTTP/1.1 only): takes over the
    * connection, with the bytes that came after the headers.

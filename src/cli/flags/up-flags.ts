@@ -43,8 +43,13 @@ export const upFlags = (): readonly Option[] => [
     'addresses for Services (default: 10.96.0.0/16; 10.0.0.0/24 without nodes)',
   ).argParser(flags.serviceRanges),
   ...compactionFlags(),
-  new Option('-v, --v <LEVEL>', 'log verbosity: 0 is quiet, 4 shows the stacks of errors')
+  new Option(
+    '-v, --v [LEVEL]',
+    'log verbosity: 0 is quiet, 1 shows the requests of clients, 2 also the steps of the start, 3 all requests, 4 ' +
+      'the stacks of errors',
+  )
     .default(0)
+    .preset('1')
     .argParser(flags.verbosity),
   ...nodeFlags(),
   ...realNodeFlags(),

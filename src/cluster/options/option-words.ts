@@ -68,6 +68,7 @@ export function optionWords({ apiServerFlags = [], controllerFlags = {} }: Clust
       translated.name = error.name
       return translated
     },
-    log: (log) => (line, severity) => log(inOptionWords(line, given), severity),
+    // Events contain texts of clients.
+    log: (log) => (line, severity, event) => log(event ? line : inOptionWords(line, given), severity, event),
   }
 }

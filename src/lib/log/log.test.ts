@@ -38,6 +38,14 @@ test('a JSON line has the format of component-base', () => {
   assert.equal('v' in JSON.parse(jsonLine({ message: 'm', severity: 'error', at: 1, place: 'a.go:7' })), false)
 })
 
+test('structured messages have their values in both formats', () => {
+  const fields = { verb: 'GET', URI: '/a?b="c"', resp: 200 }
+  const entry = { message: 'HTTP', severity: 'info', at, place: 'a.go:7', fields } as const
+  assert.match(textLine(entry, 1), /\] "HTTP" verb="GET" URI="\/a\?b=\\"c\\"" resp=200$/)
+  const { verb, resp, msg } = JSON.parse(jsonLine(entry)) as Record<string, unknown>
+  assert.deepEqual({ verb, resp, msg }, { verb: 'GET', resp: 200, msg: 'HTTP' })
+})
+
 test('a line contains the location of the call', () => {
   const lines: string[] = []
   const log = formattedLog('text', (text) => lines.push(text))

@@ -3,8 +3,17 @@ import { basename } from 'node:path'
 
 export type Severity = 'info' | 'warning' | 'error'
 
-/** Logs a message, which may contain line breaks. Default severity: `info`. */
-export type Log = (line: string, severity?: Severity) => void
+/**
+ * Logs a message, which may contain line breaks. Default severity: `info`. With `event`, formats of Kubernetes write
+ * that instead of the line.
+ */
+export type Log = (line: string, severity?: Severity, event?: LogEvent) => void
+
+/** A message with values, as structured logs of Kubernetes have them. */
+export interface LogEvent {
+  readonly message: string
+  readonly fields: Readonly<Record<string, string | number>>
+}
 
 /** The values of `--logging-format` in component-base. */
 export type LogFormat = 'text' | 'json'
@@ -24,10 +33,10 @@ export const standardLog = (format: LogFormat | undefined): Log =>
  */
 export function formattedLog(format: LogFormat, write: (text: string) => void): Log {
   const formatLine = format === 'json' ? jsonLine : textLine
-  return function log(message, severity = 'info') {
-    write(
-      `${formatLine({ message, severity, at: performance.timeOrigin + performance.now(), place: callerOf(log) })}\n`,
-    )
+  return function log(line, severity = 'info', event) {
+    const at = performance.timeOrigin + performance.now()
+    const { message = line, fields } = event ?? {}
+    write(`${formatLine({ message, fields, severity, at, place: callerOf(log) })}\n`)
   }
 }
 
@@ -38,29 +47,38 @@ export interface LogEntry {
   readonly at: number
   /** `FILE:LINE` */
   readonly place: string
+  /** The values of a structured message. */
+  readonly fields?: LogEvent['fields'] | undefined
 }
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0')
 
 /** Formats a line with the header of klog (`Lmmdd hh:mm:ss.uuuuuu process file:line]`), in local time. */
-export function textLine({ message, severity, at, place }: LogEntry, pid = process.pid): string {
+export function textLine({ message, severity, at, place, fields }: LogEntry, pid = process.pid): string {
   const micros = Math.floor(at * 1000)
   const time = new Date(Math.floor(micros / 1000))
   const day = digits(time.getMonth() + 1, 2) + digits(time.getDate(), 2)
   const clock = [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => digits(part, 2)).join(':')
   return (
     `${severity[0]!.toUpperCase()}${day} ${clock}.${digits(micros % 1_000_000, 6)} ${String(pid).padStart(7)} ` +
-    `${place}] ${message}`
+    `${place}] ${fields ? JSON.stringify(message) + textOf(fields) : message}`
   )
 }
 
+/** As klog: strings in quotes. */
+const textOf = (fields: LogEvent['fields']): string =>
+  Object.entries(fields)
+    .map(([name, value]) => ` ${name}=${JSON.stringify(value)}`)
+    .join('')
+
 /** Formats a line as component-base: `ts` in milliseconds, and no `v` for errors. */
-export function jsonLine({ message, severity, at, place }: LogEntry): string {
+export function jsonLine({ message, severity, at, place, fields }: LogEntry): string {
   return JSON.stringify({
     ts: Math.round(at * 1000) / 1000,
     caller: place,
     msg: message,
     ...(severity === 'error' ? {} : { v: 0 }),
+    ...fields,
   })
 }
 

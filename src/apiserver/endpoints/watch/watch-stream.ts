@@ -56,6 +56,7 @@ export class WatchStream implements Watcher {
   #version: number
   #bookmarked: number
   #hasSent = false
+  #sentEvents = 0
   #ended = false
   #membership: Membership | undefined
   readonly #cleanUp: (() => void)[] = []
@@ -70,6 +71,11 @@ export class WatchStream implements Watcher {
     this.#bookmarked = version
     this.#sink = sink
     this.#initialised = initialised ?? (() => {})
+  }
+
+  /** The number of events sent so far, without bookmarks and the error at the end. */
+  get sentEvents(): number {
+    return this.#sentEvents
   }
 
   start(): void {
@@ -194,6 +200,7 @@ export class WatchStream implements Watcher {
     if (this.#ended) return
     this.#sink.write(this.#hasSent ? batch.bytes : batch.firstBytes)
     this.#form.resource.watchTraffic.sent(batch.sizes)
+    this.#sentEvents += batch.sizes.length
     this.#hasSent = true
   }
 

@@ -20,12 +20,14 @@ export const watch: Endpoint = async ({ request, resource, services }) => {
     view: services.registry.view(resource).show,
   }
   const { promise: initialised, resolve } = Promise.withResolvers<void>()
+  let stream: WatchStream | undefined
   return {
     status: 200,
     initialised,
+    sentEvents: () => stream?.sentEvents ?? 0,
     headers: { 'content-type': representation.contentType },
-    body: (sink) =>
-      new WatchStream({
+    body: (sink) => {
+      stream = new WatchStream({
         services,
         form,
         range: resource.range(request.info.namespace),
@@ -33,7 +35,9 @@ export const watch: Endpoint = async ({ request, resource, services }) => {
         version,
         sink,
         initialised: resolve,
-      }).start(),
+      })
+      stream.start()
+    },
   } satisfies Response
 }
 

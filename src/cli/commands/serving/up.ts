@@ -19,6 +19,7 @@ import { simulatedNodes } from '../../flags/node-flags.ts'
 import { realNode } from '../../flags/real-node-flags.ts'
 import { type UpFlags, upFlags } from '../../flags/up-flags.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
+import { terminalLog } from '../../running/terminal-log.ts'
 import { clusterRunsInNamespaces, publishedPort, runsInNamespaces } from '../../running/without-root.ts'
 
 /** The given flags of other programs. */
@@ -112,11 +113,11 @@ async function runCluster(
     surviveErrors(errorLog)
     flushCompileCache()
     void cluster.synced.then(tuneAfterStart)
-    print(`stopping after ${await stopping}: active requests may finish; a second signal stops immediately`)
+    log(`stopping after ${await stopping}: active requests may finish; a second signal stops immediately`)
   } finally {
     await cluster.stop()
   }
-  print('stopped')
+  log('stopped')
 }
 
 /** Runs the cluster of a user without root in namespaces, where it can have a real node. False if it runs here. */
@@ -125,7 +126,7 @@ async function movesToNamespaces(real: RealNode | undefined, address: string): P
   return real.fallback ? clusterRunsInNamespaces(address, print) : runsInNamespaces(print)
 }
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`)
+const print = terminalLog(process.stdout)
 
 /** The options that are values of flags, or constant. */
 const optionsOf = (flags: UpFlags, { apiServerFlags, controllerFlags }: ComponentFlags): ClusterOptions => ({
