@@ -3,6 +3,7 @@ export type { FaultEffect, FaultRule, LoggedRequest, RequestMatch } from '../../
 export type { Fault, RequestFilter, Snapshot } from './control/control.ts'
 export type { ApplyManifestsOptions } from './manifests/apply.ts'
 export type { Manifests } from './manifests/read-manifests.ts'
+export { type KubernetesMatchers, type MatcherResult, matchers, registerMatchers } from './matchers/matchers.ts'
 export { startTestCluster, type TestCluster } from './test-cluster.ts'
 export type { TestLifetime, TestNamespace } from './test-namespace.ts'
 export type { TestUser } from './test-user.ts'
