@@ -40,7 +40,7 @@ await inNamespaces(import.meta.filename, () => {
     })
     await t.test('after SIGKILL, the next start removes the rest, and runs the pods, here by vxlan', async () => {
       await stop(cluster, 'SIGKILL')
-      const next = await start(t, folder, 2, '--network-backend=vxlan')
+      const next = await start(t, folder, 2, '--network-backend=vxlan', '--bind-address=0.0.0.0')
       await waitFor('the pods run again', () => pageOf(next, 'machine-1', 'machine-2') === 'machine-2\n')
       assert.equal(run(next, 'get', 'nodes', '-o', 'name'), 'node/machine-1\nnode/machine-2\n')
       // An encapsulated packet of IPv6 has 70 bytes of headers.

@@ -105,7 +105,7 @@ function realNodeOf(
   const podClusters = rangeFlags.some((flag) => Object.hasOwn(controllerFlags, flag)) ? [] : podRangesOf(serviceRanges)
   const network = podNetwork(parts, allocatedRanges(controllerFlags, serviceRanges))
   if (nodeDecision.type === 'machines')
-    return clusterMachines({ plan: nodeDecision.plan, serviceRanges, podClusters, network, log })
+    return clusterMachines({ plan: nodeDecision.plan, bindAddress, serviceRanges, podClusters, network, log })
   const real = typeof nodes === 'object' && typeof nodes.real === 'object' ? nodes.real : {}
   if (real.networkBackend !== undefined && !isJoinable(parts))
     throw new ExplainedError(

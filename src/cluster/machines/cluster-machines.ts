@@ -29,6 +29,8 @@ import { type MachinesPlan, planForFamilies } from './plan-machines.ts'
 
 export interface ClusterMachinesOptions {
   readonly plan: MachinesPlan
+  /** The address that the API server listens on. */
+  readonly bindAddress: string
   /** The ranges of Services' addresses, separated by a comma. */
   readonly serviceRanges: string
   /** The ranges of all pods; none if a controller decides. */
@@ -75,7 +77,7 @@ interface Cluster {
 }
 
 async function start(options: ClusterMachinesOptions, cluster: Cluster, lifetime: Lifetime): Promise<void> {
-  const { plan, podClusters, log } = options
+  const { plan, bindAddress, podClusters, log } = options
   const { folder, machines, lans, bridge } = plan
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const network = new MachineNetwork(plan, podClusters)
@@ -102,13 +104,17 @@ async function start(options: ClusterMachinesOptions, cluster: Cluster, lifetime
     await network.connect(machine.name, machine.pid ?? 0, machines[index]!.node.ips)
   }
   const { hostname: host, port } = new URL(cluster.server.url)
-  gateway = await startApiGateway({ range: lans[0]!, port: Number(port), host: host.replace(/^\[|\]$/g, '') })
+  if (!isEverywhere(bindAddress))
+    gateway = await startApiGateway({ range: lans[0]!, port: Number(port), host: host.replace(/^\[|\]$/g, '') })
   const tasks = await prepared
   await Promise.all(processes.map((machine, index) => machine.start(tasks[index]!)))
   for (const [index, { name, pid }] of processes.entries())
     log(`${name} is a node: ${machines[index]!.node.ips.join(', ')} (nsenter --target ${pid} --net ip address)`)
   lifetime.onEnd(keepHostRoutes({ server: cluster.administrator, bridge, lans, log }))
 }
+
+/** True for a server that listens on the bridge of the machines, too. */
+const isEverywhere = (bindAddress: string): boolean => bindAddress === '0.0.0.0' || bindAddress === '::'
 
 /** The tasks of the machines. Nodes of earlier starts that had more machines are deleted. */
 async function prepare(options: ClusterMachinesOptions, cluster: Cluster) {
