@@ -15,9 +15,12 @@ const covered = ['/run/typernetes', '/var/lib/typernetes', '/etc/cni']
 export const machineAddress = '192.0.2.7'
 export const machineAddress6 = '2001:db8::7'
 
-/** Prepares the namespaces, and an interface with addresses of both families and default routes. */
-export function prepareMachine(): void {
-  prepareNodeNamespaces(covered)
+/**
+ * Prepares the namespaces, and an interface with addresses of both families and default routes. Also the given folders
+ * become empty ones.
+ */
+export function prepareMachine(folders: readonly string[] = []): void {
+  prepareNodeNamespaces([...covered, ...folders])
   const commands = `ip link add eth0 type veth peer name outside
     ip addr add ${machineAddress}/24 dev eth0
     ip addr add ${machineAddress6}/64 dev eth0 nodad

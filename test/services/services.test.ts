@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { checkFlannelDaemonSet, flannelFolders } from '../flannel/daemon-set.ts'
 import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
 import { writeTestImages } from '../kubelet/support/runtimes/test-images.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -37,7 +38,7 @@ async function testPolicy(cluster: Running, folder: string, clusterIP: string): 
 }
 
 await inNamespaces(import.meta.filename, () => {
-  prepareMachine()
+  prepareMachine(flannelFolders)
 
   test('Services reach pods from pods and from the machine, by each kind of address', async (t) => {
     const folder = temporaryFolder(t)
@@ -90,6 +91,7 @@ await inNamespaces(import.meta.filename, () => {
     await waitFor('the address is given back', () => serviceField(cluster, '.metadata.finalizers') === '')
     run(cluster, 'delete', 'deployment/web', 'pod/client', 'service/web', '--timeout=50s')
     await waitFor('no pod is left', () => run(cluster, 'get', 'pods', '-o', 'name') === '')
+    await checkFlannelDaemonSet(cluster, folder)
     await stop(cluster)
     const rules = execFileSync('sh', ['-c', 'iptables-save; nft list ruleset'], { encoding: 'utf8' })
     assert.doesNotMatch(rules, /KUBE-SERVICES|t8s_proxy|t8s_policy/)

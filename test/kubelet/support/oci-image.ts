@@ -32,14 +32,22 @@ const blobOf = (content: Buffer): Blob => ({ digest: sha256(content), bytes: con
 
 const jsonBlob = (value: unknown): Blob => blobOf(Buffer.from(JSON.stringify(value)))
 
+export interface LayerOptions {
+  /** The level of gzip; 0 for large files, which take long. Default: gzip's. */
+  readonly compression?: number
+}
+
 /** Packs the files that `fill` writes into a folder; files belong to root. */
-export function layerOf(fill: (folder: string) => void): Layer {
+export function layerOf(fill: (folder: string) => void, { compression }: LayerOptions = {}): Layer {
   const folder = mkdtempSync(join(tmpdir(), 't8s-layer-'))
   try {
     chmodSync(folder, 0o755)
     fill(folder)
     const archive = tar(folder)
-    return { ...blobOf(gzipSync(archive)), diffId: sha256(archive) }
+    return {
+      ...blobOf(gzipSync(archive, compression === undefined ? {} : { level: compression })),
+      diffId: sha256(archive),
+    }
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -126,16 +134,19 @@ export const busyboxLayer = (): Layer =>
 
 /** Programs of this machine, with the libraries that they need. */
 export const programLayer = (...programs: readonly string[]): Layer =>
-  layerOf((folder) => {
-    const libraries = programs.flatMap((program) =>
-      execFileSync('ldd', [program], { encoding: 'utf8' }).match(/\/\S+/g),
-    )
-    for (const path of new Set([...programs, ...libraries])) {
-      if (path === null) continue
-      mkdirSync(dirname(join(folder, path)), { recursive: true })
-      copyFileSync(path, join(folder, path))
-    }
-  })
+  layerOf((folder) => copyFiles(folder, [...programs, ...programs.flatMap(librariesOf)]))
+
+/** The libraries that a program needs. */
+export const librariesOf = (program: string): string[] =>
+  execFileSync('ldd', [program], { encoding: 'utf8' }).match(/\/\S+/g) ?? []
+
+/** Copies files of this machine to the same paths below a folder. */
+export function copyFiles(folder: string, paths: readonly string[]): void {
+  for (const path of new Set(paths)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    copyFileSync(path, join(folder, path))
+  }
+}
 
 /** Writes files by their paths below a folder. */
 export function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {

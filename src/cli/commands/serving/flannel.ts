@@ -1,8 +1,10 @@
 /** `t8s flannel`: connects the pods of this machine, a node of any cluster, with those of other nodes. */
+import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import type { ManifestOptions } from '../../../cluster/flannel/manifest.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import { standardLog } from '../../../lib/log/log.ts'
+import { messageOf } from '../../../lib/message-of.ts'
 import { tuneAfterStart } from '../../../lib/process/memory/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
@@ -21,11 +23,10 @@ export function flannelCommand(): Command {
     .option('--network <RANGE>', "the cluster's range of pods: --cluster-cidr of its controllers", '10.244.0.0/16')
     .option('--ipv6-network <RANGE>', 'the range of IPv6, for dual stack')
     .option('--backend <TYPE>', 'how packets get to other nodes', 'vxlan')
+    .option('--psk-file <FILE>', 'a file with the secret of all nodes, for the backends ipsec and wireguard')
+    .option('--nftables', 'write rules into nftables, in place of iptables')
     .option('--namespace <NAME>', 'the namespace of the DaemonSet', 'kube-flannel')
-    .action(async (options: ManifestOptions) => {
-      const { flannelManifest } = await import('../../../cluster/flannel/manifest.ts')
-      process.stdout.write(flannelManifest(options))
-    })
+    .action((options: ManifestFlags) => printManifest(options))
   command
     .command('docker-opts')
     .description("print options of Docker for a bridge with this node's subnet, as mk-docker-opts.sh does")
@@ -37,6 +38,24 @@ export function flannelCommand(): Command {
     .option('-m', 'without --ip-masq')
     .action((options: DockerFlags) => printDockerOptions(options))
   return command
+}
+
+interface ManifestFlags extends Omit<ManifestOptions, 'psk'> {
+  readonly pskFile?: string
+}
+
+async function printManifest({ pskFile, ...options }: ManifestFlags): Promise<void> {
+  const { flannelManifest } = await import('../../../cluster/flannel/manifest.ts')
+  const psk = pskFile === undefined ? {} : { psk: readSecret(pskFile) }
+  process.stdout.write(flannelManifest({ ...options, ...psk }))
+}
+
+function readSecret(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new ExplainedError(`cannot read ${file} (--psk-file): ${messageOf(error)}`, { cause: error })
+  }
 }
 
 interface DockerFlags {
