@@ -10,6 +10,7 @@ import { PacketSocket } from '../../src/network/arp/capture/packet-socket.ts'
 import { AddressCheck } from '../../src/network/arp/check/address-check.ts'
 import { claimOf } from '../../src/network/arp/check/address-claim.ts'
 import { withHostNetwork } from '../../src/network/netlink/host-network.ts'
+import { PluginWatch } from '../../src/runtime/network/plugins/plugin-watch.ts'
 import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { PluginLab, type PluginResult } from './plugin-lab.ts'
@@ -23,6 +24,7 @@ await inNamespaces(import.meta.filename, () => {
   test('an address that another host on the bridge has is not given', (t) => conflicts(t, lab))
   test('addresses that cannot be probed count as free, with a reason', unprobed)
   test('a pod announces its addresses to the bridge', (t) => announcement(t, lab))
+  test('the address of a pod is defended against another host, by its record', (t) => defence(t, lab))
   test('wrong calls are errors of the protocol', (t) => wrongCalls(t, lab))
 })
 
@@ -164,6 +166,29 @@ async function announcement(t: TestContext, lab: PluginLab): Promise<void> {
     }
     return announced.has('10.67.0.3') && announced.has('fd67::3')
   })
+}
+
+async function defence(t: TestContext, lab: PluginLab): Promise<void> {
+  const config = lab.configOf('br-i', ['10.68.0.0/24'])
+  await lab.ours('ADD', lab.pod(t, 'i1'), config)
+  const found: string[] = []
+  const watch = new PluginWatch({ onConflict: ({ uid }, message) => found.push(`${uid}: ${message}`), log: () => {} })
+  t.after(() => watch.close())
+  await watch.update()
+  lab.host(t, 'i-other', 'br-i', stranger, ['10.68.0.2/24'])
+  const calls = systemCalls()
+  const namespace = join(lab.folder, 'i-other')
+  const socket = PacketSocket.open({ calls, namespace, filter: neighbourFilter() })
+  t.after(() => socket.close())
+  await waitFor('a conflict', () => {
+    lab.inside('i-other', 'arping', '-q', '-c', '1', '-w', '1', '-i', 'i-other1', '-U', '-S', '10.68.0.2', '10.68.0.2')
+    return found.length > 0
+  })
+  assert.match(found[0] ?? '', new RegExp(`^uid-i1: The host ${stranger} on br-i uses the address 10.68.0.2 of this`))
+  const received: string[] = []
+  for (let frame = socket.receive(); frame; frame = socket.receive())
+    if (!frame.isOutgoing) received.push(claimOf(frame.bytes)?.hardware ?? '')
+  assert.ok(received.includes('0a:58:0a:44:00:02'), received.join())
 }
 
 async function wrongCalls(_: TestContext, lab: PluginLab): Promise<void> {

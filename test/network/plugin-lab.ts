@@ -123,6 +123,7 @@ export class PluginLab {
       CNI_NETNS: join(this.folder, id),
       CNI_IFNAME: 'eth0',
       CNI_PATH: '/usr/lib/cni',
+      CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=${id};K8S_POD_UID=uid-${id}`,
     }
   }
 }

@@ -18,6 +18,7 @@ import { Verbosity } from '../../lib/log/verbosity.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { release } from '../../lib/release.ts'
 import { nodeTypeLabel, realNode } from '../../node/status/node-type.ts'
+import { PluginWatch } from '../../runtime/network/plugins/plugin-watch.ts'
 import { machineHosts } from '../addresses.ts'
 import { containerPolicy } from './container-policy.ts'
 import { type FlagValues, nodeLabels } from './flags/index.ts'
@@ -89,6 +90,12 @@ async function start(options: StandaloneKubeletOptions, lifetime: Lifetime): Pro
     log,
   })
   lifetime.onEnd(() => kubelet.stop())
+  const plugins = new PluginWatch({
+    onConflict: (pod, message) => kubelet.warnOf(pod, 'AddressConflict', message),
+    log,
+  })
+  lifetime.onEnd(() => plugins.close())
+  plugins.start()
   return { ...kubelet, stop: () => lifetime.end() }
 }
 

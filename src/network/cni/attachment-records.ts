@@ -2,13 +2,28 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
-import type { Attachment, HostPort } from './attachment.ts'
+import type { Attachment, HostPort, PodReference } from './attachment.ts'
+
+/** The folder of the plug-in's records, with one of each network. */
+export const recordsDirectory = '/var/lib/typernetes/network'
 
 export interface AttachmentRecord {
   readonly id: string
   readonly interfaceName: string
   readonly addresses: readonly string[]
   readonly hostPorts: readonly HostPort[]
+  /** Absent for a pod that the process which connected it watches itself. */
+  readonly watched?: WatchedInterface
+}
+
+/** An interface whose addresses another process watches. */
+export interface WatchedInterface {
+  readonly pod: PodReference
+  readonly bridge: string
+  /** The hardware address of the pod's end. */
+  readonly hardware: string
+  /** The file of the network namespace. */
+  readonly namespace: string
 }
 
 type Key = Pick<Attachment, 'id' | 'interfaceName'>

@@ -8,6 +8,13 @@ export interface HostPort {
   readonly hostIP?: string
 }
 
+/** The object of a pod. */
+export interface PodReference {
+  readonly name: string
+  readonly namespace: string
+  readonly uid: string
+}
+
 /** The interface of a pod that is added or removed. */
 export interface Attachment {
   /** Id of the sandbox. */
@@ -17,6 +24,8 @@ export interface Attachment {
   /** `eth0`. */
   readonly interfaceName: string
   readonly hostPorts?: readonly HostPort[]
+  /** The pod, if its addresses are watched by its record. */
+  readonly pod?: PodReference | undefined
   /** Addresses that the pod asks for. */
   readonly requestedAddresses?: readonly string[]
 }

@@ -68,7 +68,10 @@ export function configureInterface(
  * Announces the pod's addresses to the bridge: a gratuitous ARP, and an advertisement of IPv6, so that other hosts
  * correct what they know of a former owner. The kernel sends them when the hardware address is set, to what it is.
  */
-export function announceInterface(calls: SystemCalls, { namespace, interfaceName }: Attachment): void {
+export function announceInterface(
+  calls: SystemCalls,
+  { namespace, interfaceName }: Pick<Attachment, 'namespace' | 'interfaceName'>,
+): void {
   withHostNetwork(calls, namespace, ({ links }) => {
     const link = links.find(interfaceName)
     if (link) links.change(link, { address: link.address })

@@ -104,7 +104,7 @@ export class PodNetwork {
     try {
       const { result, conflicts } = await this.#connectUnique(attachment, given)
       const addresses = result.ips.map(({ address }) => ipOf(address))
-      const record = { id, interfaceName, hostPorts, addresses }
+      const record = { id, interfaceName, hostPorts, addresses, ...this.#watched(attachment, result) }
       await this.#records.write(record)
       await this.#openPorts(record)
       announceInterface(this.#options.calls, attachment)
@@ -247,6 +247,12 @@ export class PodNetwork {
       bridge,
       given.map(({ address }) => address),
     )
+  }
+
+  #watched({ pod, namespace }: Attachment, { interfaces }: NetworkResult): Pick<AttachmentRecord, 'watched'> {
+    const hardware = interfaces.find(({ sandbox }) => sandbox === namespace)?.mac
+    if (pod === undefined || hardware === undefined) return {}
+    return { watched: { pod, bridge: this.#options.bridge, hardware, namespace } }
   }
 
   async #openPorts({ hostPorts, addresses }: AttachmentRecord): Promise<void> {

@@ -7,6 +7,7 @@ import { messageOf } from '../../../lib/message-of.ts'
 import type { NewPod, PolicyAgent } from '../../../network/policy/policy-agent.ts'
 import { findCgroups } from '../../../node/cgroups/tree/find-cgroups.ts'
 import { nodeTypeLabel, realNode } from '../../../node/status/node-type.ts'
+import { PluginWatch } from '../../../runtime/network/plugins/plugin-watch.ts'
 import type { RunningRuntime } from '../../../runtime/runtime.ts'
 import { profilePages } from '../../kubelet/profile-pages.ts'
 import { rateLimitOf } from '../../kubelet/rate-limit.ts'
@@ -46,6 +47,9 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
     const kubelet = await runKubelet(kubeletOptions(task, log))
     setKubelet(kubelet)
     lifetime.onEnd(() => kubelet.stop())
+    const plugins = new PluginWatch({ onConflict: warn, log })
+    lifetime.onEnd(() => plugins.close())
+    plugins.start()
     lifetime.onEnd(() => services.stop())
     const started = kubelet.started.then(() => {
       log(`node: real (containers by ${runtimeText(task, runtime)})`)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { SystemCalls } from '../../../lib/linux/system-calls.ts'
 import { type AddressRange, addressRange, type RangeOptions } from '../../ipam/address-range.ts'
 import type { HostPort } from '../attachment.ts'
+import { recordsDirectory } from '../attachment-records.ts'
 import type { PodNetworkOptions } from '../pod-network.ts'
 import { errorCodes, PluginError } from './plugin-error.ts'
 
@@ -47,7 +48,6 @@ export interface PluginConfig {
 }
 
 const networksDirectory = '/var/lib/cni/networks'
-const recordsDirectory = '/var/lib/typernetes/network'
 
 /** @throws a `PluginError` for a text that is not JSON, or whose version is not supported. */
 export function parseConfig(text: string): PluginConfig {

@@ -6,7 +6,7 @@ import { statSync } from 'node:fs'
 import type { SystemCalls } from '../../../lib/linux/system-calls.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import { type AddressConflict, conflictsText } from '../../arp/check/address-check.ts'
-import type { Attachment, NetworkResult } from '../attachment.ts'
+import type { Attachment, NetworkResult, PodReference } from '../attachment.ts'
 import { runFlannelPlugin } from '../flannel/flannel-plugin.ts'
 import { PodNetwork } from '../pod-network.ts'
 import { checkLoopback, enableLoopback } from './loopback.ts'
@@ -149,7 +149,16 @@ function keyOf(environment: Environment): Pick<Attachment, 'id' | 'interfaceName
 function attachmentOf(environment: Environment, config: PluginConfig): Attachment {
   const namespace = namespaceOf(environment)
   const key = keyOf(environment)
-  return { ...key, namespace, hostPorts: hostPortsOf(config), requestedAddresses: requestedAddressesOf(config) }
+  const requestedAddresses = requestedAddressesOf(config)
+  return { ...key, namespace, hostPorts: hostPortsOf(config), requestedAddresses, pod: podOf(environment.CNI_ARGS) }
+}
+
+/** The pod that runtimes of Kubernetes name: `IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;…`. */
+function podOf(text = ''): PodReference | undefined {
+  const pairs = text.split(';').map((pair) => pair.split('=', 2))
+  const keys = ['K8S_POD_NAME', 'K8S_POD_NAMESPACE', 'K8S_POD_UID']
+  const [name, namespace, uid] = keys.map((key) => pairs.find(([one]) => one === key)?.[1])
+  return name && namespace && uid ? { name, namespace, uid } : undefined
 }
 
 function required(environment: Environment, name: string, pattern: RegExp): string {

@@ -1,23 +1,18 @@
 /** Connects pods by a bridge of our own, without plug-ins: `src/network` on a thread of the runtime. */
-import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { systemCalls } from '../../../lib/linux/system-calls.ts'
 import type { Log } from '../../../lib/log/log.ts'
 import { messageOf } from '../../../lib/message-of.ts'
-import { neighbourFilter } from '../../../network/arp/capture/packet-filter.ts'
-import { PacketSocket } from '../../../network/arp/capture/packet-socket.ts'
 import { type AddressConflict, conflictsText } from '../../../network/arp/check/address-check.ts'
 import { findRulesProgram } from '../../../network/cni/host-ports/find-rules-program.ts'
-import { announceInterface } from '../../../network/cni/pod-interface.ts'
 import { readSubnetFile } from '../../../network/flannel/subnet-file/subnet-file.ts'
-import { withHostNetwork } from '../../../network/netlink/host-network.ts'
 import { addressesOf, type NetworkResult } from '../network-result.ts'
 import type { ConnectedPod, PodConnector, PodIdentity } from '../pod-connector.ts'
-import { BridgeWatch, type OpenedBridge, type WatchedPod } from './bridge-watch.ts'
+import type { BridgeWatch } from './bridge-watch.ts'
 import { interfaceName, type NetworkSettings } from './network-tasks.ts'
 import type { NetworkThread } from './network-thread.ts'
 import { NodeRanges, nodeRangesFile, parseRanges } from './node-ranges.ts'
+import { watchBridge } from './watch-bridge.ts'
 
 export interface BridgeConnectorOptions {
   readonly thread: NetworkThread
@@ -56,8 +51,7 @@ export class BridgeConnector implements PodConnector {
     this.#options = options
     this.#ranges = new NodeRanges(nodeRangesFile(options.root))
     const { bridge, onConflict, log } = options
-    const now = (): number => performance.now()
-    this.#watch = new BridgeWatch({ bridge, open: () => openBridge(bridge), announce, onConflict, now, log })
+    this.#watch = watchBridge({ bridge, onConflict, log })
     this.#hasFixedRanges = options.podCidr !== undefined
     if (options.podCidr !== undefined) this.#ranges.set(parseRanges(options.podCidr))
   }
@@ -101,7 +95,8 @@ export class BridgeConnector implements PodConnector {
   watch({ id, name, namespace, uid, namespaceFile }: ConnectedPod, result: NetworkResult): void {
     const hardware = podHardware(result)
     if (hardware === undefined) return
-    this.#watch.add({ id, name, namespace, uid, namespaceFile, addresses: addressesOf(result), hardware })
+    const addresses = addressesOf(result)
+    this.#watch.add({ id, name, namespace, uid, namespaceFile, interfaceName, addresses, hardware })
   }
 
   /** Ends the watch of addresses. */
@@ -168,19 +163,3 @@ export class BridgeConnector implements PodConnector {
 /** The hardware address of the pod's end. */
 const podHardware = ({ interfaces = [] }: NetworkResult): string | undefined =>
   interfaces.find(({ sandbox }) => sandbox !== undefined)?.mac
-
-/** From the pod's end, so that the bridge learns its port, too. */
-const announce = ({ id, namespaceFile }: WatchedPod): void =>
-  announceInterface(systemCalls(), { id, namespace: namespaceFile, interfaceName })
-
-function openBridge(name: string): OpenedBridge {
-  const calls = systemCalls()
-  return withHostNetwork(calls, undefined, ({ links, addresses }) => {
-    const link = links.find(name)
-    if (!link) throw new Error(`the bridge ${name} was removed`)
-    const own = addresses.list().filter((one) => one.link === link.index)
-    const gateways = own.map(({ address }) => address.split('/')[0]!).filter((address) => isIPv4(address))
-    const socket = PacketSocket.open({ calls, link: link.index, filter: neighbourFilter() })
-    return { socket, hardware: link.address, gateways }
-  })
-}

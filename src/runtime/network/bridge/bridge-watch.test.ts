@@ -61,6 +61,7 @@ const web = {
   addresses: ['10.88.0.5', 'fd88::5'],
   hardware: pod,
   namespaceFile: '/run/netns/a',
+  interfaceName: 'eth0',
 }
 
 test('the address of a pod is defended once in ten seconds, which the log has once', () => {

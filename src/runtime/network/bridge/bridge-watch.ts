@@ -14,7 +14,7 @@ import { DefenceTimes, defendIntervalMs } from './defence-times.ts'
 
 /** A pod on the bridge. */
 export interface WatchedPod {
-  /** The ID of its sandbox. */
+  /** Unique among the pods of the bridge: the ID of its sandbox. */
   readonly id: string
   readonly name: string
   readonly namespace: string
@@ -22,8 +22,9 @@ export interface WatchedPod {
   readonly addresses: readonly string[]
   /** The hardware address of its interface. */
   readonly hardware: string
-  /** The file of its network namespace. */
+  /** The file of its network namespace, and its interface there. */
   readonly namespaceFile: string
+  readonly interfaceName: string
 }
 
 /** A socket that has the frames of the bridge. */
