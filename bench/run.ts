@@ -36,9 +36,10 @@ import { users } from './server/rights.ts'
 import { launcher, residentMegabytes, startServer, stopServer } from './server/server.ts'
 import { benchServices } from './services/index.ts'
 import { soak } from './soak.ts'
-import { benchClusterStarts, benchMemoryStarts } from './starts/cluster-starts.ts'
+import { benchClusterStarts } from './starts/cluster-starts.ts'
 import { benchStarts } from './starts/command-starts.ts'
 import { benchEnvtest } from './starts/envtest.ts'
+import { benchProgramStarts } from './starts/program-starts.ts'
 import { benchUserspace } from './userspace/index.ts'
 
 const help = `npm run bench -- [flags]
@@ -168,7 +169,7 @@ async function bench(): Promise<void> {
     else if (flags.starts) {
       benchStarts(directory, Number(flags.loads))
       await benchClusterStarts(directory, Number(flags.loads))
-      await benchMemoryStarts(Number(flags.loads))
+      benchProgramStarts(Number(flags.loads))
     } else if (flags.controllers) await benchControllers(directory, tokenFile, flags.lines.split(','))
     else if (flags.custom) await benchCustom(directory, tokenFile, generator)
     else if (flags.rules) await benchRules(directory, tokenFile, Number(flags.n))

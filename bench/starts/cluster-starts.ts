@@ -8,7 +8,6 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startCluster } from '../../src/cluster/start-cluster.ts'
 import { print } from '../report.ts'
 import { launcher, memoryOf } from '../server/server.ts'
 
@@ -32,7 +31,6 @@ const targets = {
   /** Until the node is ready. */
   real: { readyMs: 600, megabytes: 220 },
 } as const
-const targetOfMemory = 100
 /** Memory is measured when the work after the start is done. */
 const settledMs = 3_000
 
@@ -84,28 +82,6 @@ export async function benchClusterStarts(directory: string, n: number): Promise<
       ...cells(starts, ({ resident }) => resident),
       `≤ ${targets[nodeType].megabytes}`,
     ]),
-  ])
-}
-
-/**
- * Starts `n` clusters in memory one after another in this process, as tests do, and prints a table. The first, which
- * loads the code, is not counted.
- */
-export async function benchMemoryStarts(n: number): Promise<void> {
-  const first = await startCluster()
-  const times: number[] = []
-  for (let i = 0; i < n; i++) {
-    const began = performance.now()
-    const cluster = await startCluster()
-    times.push(performance.now() - began)
-    await cluster.stop()
-  }
-  await first.stop()
-  times.sort((a, b) => a - b)
-  const cells = [times[Math.floor(n / 2)], times[0]].map((of) => (of ?? 0).toFixed(0))
-  print([
-    [`startCluster(), ${n} times after the first`, 'ready ms', 'min', 'target'],
-    ['in memory', ...cells, `≤ ${targetOfMemory}`],
   ])
 }
 

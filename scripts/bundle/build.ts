@@ -43,7 +43,8 @@ const programs: readonly Program[] = [
   // Servers, however they are started: they share nearly everything.
   {
     sources: [
-      'src/cluster/start-cluster.ts',
+      'src/cluster/run-cluster.ts',
+      'src/cluster/hosting/host-worker.ts',
       'src/cluster/credentials/identity-files.ts',
       'src/cluster/credentials/front-proxy-files.ts',
       'src/cluster/data-directory.ts',
@@ -55,7 +56,6 @@ const programs: readonly Program[] = [
       'src/cli/commands/serving/apiserver.ts',
       'src/apiserver/serving-flags/index.ts',
       'src/cluster/standalone-api-server/index.ts',
-      'src/cluster/index.ts',
     ],
   },
   {
@@ -82,6 +82,8 @@ const programs: readonly Program[] = [
 /** Short-lived or small programs, which should not load the servers' chunks. */
 const others: readonly Program[] = [
   { sources: ['src/cli/t8s.ts'] },
+  // The server is loaded on another thread.
+  { sources: ['src/cluster/index.ts'] },
   { sources: commandLine },
   { sources: ['src/apiserver/version/version.ts'] },
   { sources: [/\bexplain-panic\b/] },
@@ -121,6 +123,7 @@ async function bundle(): Promise<Map<string, string>> {
     entryPoints: {
       t8s: 'src/cli/t8s.ts',
       ...exported,
+      'cluster-worker': 'src/cluster/hosting/host-worker.ts',
       'scheduler-worker': 'src/cluster/scheduler/worker.ts',
       'controllers-worker': 'src/cluster/controllers/worker.ts',
       'simulation-worker': 'src/cluster/simulation/worker.ts',

@@ -99,6 +99,13 @@ export interface ClusterOptions {
    * `typernetes/test` sets it. Default: false.
    */
   readonly testControl?: boolean
+  /**
+   * True to run the cluster on a thread that all clusters of the program share: it answers while the program waits
+   * (`execFileSync('kubectl', …)`), and ends with the program if `stop` is forgotten. Default: true, except for
+   * clusters with a real node, machines, plugins of the scheduler or other functions as options, which run on the
+   * thread of the program (docs/start-cluster.md).
+   */
+  readonly thread?: boolean
   /** Called with one line per step of the start, and with later messages. */
   readonly log?: Log
   /** As for `-v`: 0 is quiet, 2 logs the duration of each step of the start. */
@@ -131,7 +138,13 @@ export interface ClusterSchedulerChoice {
   readonly onThread?: boolean
 }
 
-export interface Cluster {
+export interface StopOptions {
+  /** Time in ms for running requests. Default: 5,000. */
+  readonly graceMs?: number
+}
+
+/** A running cluster. `await using cluster = await startCluster()` stops it at the end of the block. */
+export interface Cluster extends AsyncDisposable {
   /** The server's URL on this machine, such as `https://127.0.0.1:6443`. */
   readonly url: string
   readonly port: number
@@ -147,5 +160,5 @@ export interface Cluster {
   /** Resolves when controllers, scheduler and simulated nodes have synced. The server is ready before that. */
   readonly synced: Promise<void>
   /** Waits up to `graceMs` (default: 5,000) for running requests, then releases port and store. May be called twice. */
-  stop(options?: { readonly graceMs?: number }): Promise<void>
+  stop(options?: StopOptions): Promise<void>
 }

@@ -2,10 +2,8 @@
  * Volumes that are directories of this machine, and the storage class that provisions them
  * (`--enable-hostpath-provisioner`).
  */
-import { existsSync, mkdtempSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Connection } from '../client/connection/connection.ts'
 import { type StorageClass, storageClasses } from '../client/kinds.ts'
 import { isAlreadyExists } from '../client/rest/api-errors.ts'
@@ -13,6 +11,7 @@ import { RestClient } from '../client/rest/rest-client.ts'
 import type { Access } from '../kubeconfig/kubeconfig.ts'
 import { makeDirectory } from '../lib/files/make-directory.ts'
 import type { DataDirectory } from './data-directory.ts'
+import { newVolumesPath, removeAbandonedVolumes } from './memory-volumes.ts'
 
 const enableFlag = 'enable-hostpath-provisioner'
 const directoryFlag = 'hostpath-provisioner-directory'
@@ -31,7 +30,8 @@ export interface HostPathStorage {
 /** `data` is undefined for a cluster in memory, whose volumes are removed with it. */
 export function hostPathStorage(given: Readonly<Record<string, string>> = {}, data?: DataDirectory): HostPathStorage {
   if (given[enableFlag] !== 'true') return { flags: given, begin: async () => {}, end: async () => {} }
-  const ownDirectory = data || given[directoryFlag] ? undefined : mkdtempSync(join(tmpdir(), 't8s-volumes-'))
+  // Created with the first volume.
+  const ownDirectory = data || given[directoryFlag] ? undefined : newVolumesPath()
   const directory = given[directoryFlag] ?? data?.volumes ?? ownDirectory ?? ''
   return {
     flags: { ...given, [directoryFlag]: directory },
@@ -39,7 +39,8 @@ export function hostPathStorage(given: Readonly<Record<string, string>> = {}, da
       // The directory is created after the class.
       if (!ownDirectory && existsSync(directory)) return
       await makeClass(administrator)
-      makeDirectory(directory, passable)
+      if (ownDirectory) void removeAbandonedVolumes()
+      else makeDirectory(directory, passable)
     },
     async end() {
       if (ownDirectory) await rm(ownDirectory, { recursive: true, force: true })

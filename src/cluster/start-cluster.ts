@@ -1,123 +1,44 @@
-/** Starts a cluster: store, certificates, API server, compaction, controllers. A process may run many. */
-import { defaultServiceRange } from '../apiserver/services/ranges/address-range.ts'
-import { type Started, startComponents } from '../lib/lifetime/components.ts'
-import { Lifetime } from '../lib/lifetime/lifetime.ts'
-import { optionsFromFlags } from './cluster-flags.ts'
+/** `startCluster`: clusters for programs, mainly tests. The code of a cluster is loaded when one is started. */
+import { ExplainedError } from '../lib/explained-error.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
-import type { ClusterParts } from './components/component.ts'
-import { clusterComponents } from './components/index.ts'
-import { clusterUser } from './credentials/cluster-users.ts'
-import { dataDirectory, dataDirectoryPaths } from './data-directory.ts'
-import { etcdPlan } from './etcd/etcd-plan.ts'
+import { hostedCluster } from './hosting/cluster-host.ts'
+import { removeVolumesAtExit } from './memory-volumes.ts'
 import { checkOptions } from './options/check-options.ts'
 import { optionWords } from './options/option-words.ts'
-import type { NodeDecision } from './real-node/checks/decision.ts'
-import type { NodeRunner } from './real-node/thread/node-runner.ts'
-import { checkScheduler } from './scheduler/index.ts'
-import { serviceRangeOf } from './service-range.ts'
 
 export type { Cluster, ClusterOptions } from './cluster-options.ts'
-
-const defaultGraceMs = 5000
-/** From this verbosity on, the duration of each step is logged. */
-const timingVerbosity = 2
 
 /**
  * Starts a cluster and resolves when it is ready. Rejects with an ExplainedError if the user can fix the problem.
  *
  * @example
- * const cluster = await startCluster({ storage: 'memory' })
+ * await using cluster = await startCluster()
  * console.log(cluster.kubeconfigYaml)
- * await cluster.stop()
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   checkOptions(options)
   const words = optionWords(options)
+  const given = options.log ? { ...options, log: words.log(options.log) } : options
+  if (options.nodes) removeVolumesAtExit()
+  const obstacle = threadObstacle(options)
+  if (options.thread && obstacle)
+    throw new ExplainedError(
+      `a cluster with ${obstacle} runs on the thread of the program: leave out the option thread`,
+    )
   try {
-    return await startClusterWith(options.log ? { ...options, log: words.log(options.log) } : options, undefined)
+    if (options.thread ?? !obstacle) return await hostedCluster(given)
+    const { runCluster } = await import('./run-cluster.ts')
+    return await runCluster(given)
   } catch (error) {
     throw words.error(error)
   }
 }
 
-/**
- * The same for `t8s up`: its flags are validated, and messages speak of them. A thread of the real node that has
- * started already is stopped with the cluster.
- */
-export async function startClusterWith(options: ClusterOptions, early: NodeRunner | undefined): Promise<Cluster> {
-  const { log = () => {}, verbosity = 0 } = options
-  const { bindAddress = '127.0.0.1', serviceClusterIpRange } = options
-  const started: Started = (name, ms) => {
-    if (verbosity >= timingVerbosity) log(`${name} started in ${Math.round(ms)} ms`)
-  }
-  const lifetime = new Lifetime()
-  try {
-    const nodeDecision = await decidedNode(options, early)
-    if (nodeDecision?.type === 'real') lifetime.onEnd(() => nodeDecision.runner.stop())
-    const directory = directoryOf(options)
-    const data = directory === undefined ? undefined : dataDirectory(directory)
-    const serviceRanges = data
-      ? serviceRangeOf(data, serviceClusterIpRange, wantsNodes(options))
-      : (serviceClusterIpRange ?? defaultServiceRange)
-    const { serving: flagged, etcd: flaggedEtcd } = await optionsFromFlags(options, data?.path)
-    const etcd = etcdPlan(options, flaggedEtcd)
-    if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
-    const { promise: synced, resolve } = Promise.withResolvers<void>()
-    const addresses = { bindAddress, serviceRanges }
-    const given = { options, addresses, log, data, etcd, flagged, nodeDecision, synced }
-    const parts = await startComponents<ClusterParts>(clusterComponents, given, lifetime, started)
-    const cluster = clusterOf(parts, lifetime)
-    void cluster.synced.then(resolve)
-    return cluster
-  } catch (error) {
-    await lifetime.end()
-    throw error
-  }
-}
-
-/** Undefined for a cluster without files. */
-const directoryOf = ({ storage }: ClusterOptions): string | undefined =>
-  typeof storage === 'object' ? storage.directory : undefined
-
-function wantsNodes({ nodes = 0 }: ClusterOptions): boolean {
-  return typeof nodes === 'object'
-    ? nodes.real !== undefined || nodes.machines !== undefined || nodes.count !== 0
-    : nodes !== 0
-}
-
-/** Loads nothing without a real node. Rejects with an ExplainedError if this machine cannot be the wanted one. */
-async function decidedNode(options: ClusterOptions, early: NodeRunner | undefined): Promise<NodeDecision | undefined> {
-  const { nodes, controllersThread: onThread = false, log = () => {} } = options
-  const { real, machines } = typeof nodes === 'object' ? nodes : {}
-  const directory = directoryOf(options)
-  if (machines !== undefined) {
-    const { planMachines } = await import('./machines/plan-machines.ts')
-    const folder = directory === undefined ? undefined : dataDirectoryPaths(directory).node
-    return { type: 'machines', plan: await planMachines(machines, typeof real === 'object' ? real : {}, folder, log) }
-  }
-  if (!real) return undefined
-  const data = directory === undefined ? undefined : dataDirectoryPaths(directory)
-  const [{ decideNodeType, earlyRunner }, { runnerOnThisThread }] = await Promise.all([
-    import('./real-node/checks/decision.ts'),
-    import('./real-node/thread/node-runner.ts'),
-  ])
-  const given = real === true ? {} : real
-  const runner = early ?? (onThread && data ? earlyRunner(given, log) : runnerOnThisThread(log))
-  return decideNodeType({ options: given, folder: data?.node, runner, log })
-}
-
-function clusterOf(parts: ClusterParts, lifetime: Lifetime): Cluster {
-  const { server, endpoint, pki, administrator, controllers, scheduler, registered, simulated, ingressServed } = parts
-  let stopped: Promise<void> | undefined
-  return {
-    url: endpoint.url,
-    port: server.port,
-    ...administrator,
-    synced: Promise.all([controllers.synced, scheduler?.synced, registered, simulated, ingressServed]).then(() => {}),
-    user: (identity) => clusterUser(pki.authority, identity, endpoint),
-    stop({ graceMs = defaultGraceMs } = {}) {
-      stopped ??= lifetime.end(graceMs)
-      return stopped
-    },
-  }
+/** The reason why a cluster cannot run on another thread: functions cannot be passed to one. */
+function threadObstacle({ nodes, scheduler, requestHeader }: ClusterOptions): string | undefined {
+  if (typeof nodes === 'object' && nodes.real) return 'a real node'
+  if (typeof nodes === 'object' && nodes.machines !== undefined) return 'machines'
+  if (typeof scheduler === 'object' && scheduler.plugins?.length) return 'plugins of the scheduler'
+  if (typeof requestHeader?.clientCA === 'function') return 'a function as requestHeader.clientCA'
+  return undefined
 }

@@ -8,6 +8,7 @@ const send = (message: object): unknown => process.send?.(message)
 
 const cluster = await startCluster({
   storage: 'memory',
+  thread: false,
   runtimeConfig: ['api/all=true'],
   tokens: [
     { token: 'fuzz', user: { name: 'fuzz', groups: ['system:masters'] } },

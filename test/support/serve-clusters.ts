@@ -7,7 +7,9 @@ import { bareServer } from './bare-server.ts'
 import type { Reach } from './reachable-cluster.ts'
 
 const clusters = await Promise.all(
-  Array.from({ length: Number(process.argv[2]) }, () => startCluster({ storage: 'memory', ...bareServer })),
+  Array.from({ length: Number(process.argv[2]) }, () =>
+    startCluster({ storage: 'memory', thread: false, ...bareServer }),
+  ),
 )
 process.send?.(clusters.map(({ url, client, kubeconfigYaml }): Reach => ({ url, client, kubeconfigYaml })))
 process.on('disconnect', () => process.exit())

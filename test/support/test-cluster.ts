@@ -18,7 +18,7 @@ export interface TestCluster extends Cluster, ReachableCluster {}
 
 /** Starts a cluster that stops when the test is over. */
 export async function testCluster(t: Lifetime, options: ClusterOptions = {}): Promise<TestCluster> {
-  const cluster = await startCluster({ storage: 'memory', ...options })
+  const cluster = await startCluster({ storage: 'memory', thread: false, ...options })
   t.after(() => cluster.stop({ graceMs: 0 }))
   return reachable(t, cluster)
 }

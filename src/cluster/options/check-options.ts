@@ -72,6 +72,7 @@ export function checkOptions(options: unknown): asserts options is ClusterOption
     controllerManagerPort: optional(port),
     warmUp: optional(boolean),
     testControl: optional(boolean),
+    thread: optional(boolean),
     compaction: optional(fields<NonNullable<ClusterOptions['compaction']>>(compactionFields)),
     log: optional(callback),
     verbosity: optional(wholeNumber(0)),

@@ -9,6 +9,7 @@ const send = (message: object): unknown => process.send?.(message)
 
 const cluster = await startCluster({
   storage: 'memory',
+  thread: false,
   runtimeConfig: ['api/all=true'],
   tokens: [{ token: 'heavy', user: { name: 'heavy', groups: ['system:masters'] } }],
 })

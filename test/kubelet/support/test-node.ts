@@ -48,7 +48,7 @@ export class TestNode {
   static async start(options: ClusterOptions = {}, kubeletOptions: TestKubeletOptions = {}): Promise<TestNode> {
     const root = mkdtempSync(join(tmpdir(), 't8s-test-node-'))
     const runtime = await startNodeRuntime()
-    const cluster = await startCluster({ storage: 'memory', ...options })
+    const cluster = await startCluster({ storage: 'memory', thread: false, ...options })
     const node = new TestNode(cluster, runtime, root, kubeletOptions)
     after(() => node.#stop())
     await node.startKubelet()

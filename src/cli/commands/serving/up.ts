@@ -60,7 +60,7 @@ async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
   // Before the server is loaded, which takes the thread of this process alone.
   const early = flags.machines === undefined && real ? earlyRunner(real, log) : undefined
   try {
-    await runCluster(flags, components, { real, early, stopping, format, log })
+    await serveCluster(flags, components, { real, early, stopping, format, log })
   } finally {
     await early?.stop()
   }
@@ -77,14 +77,14 @@ interface Running {
   readonly log: Log
 }
 
-async function runCluster(
+async function serveCluster(
   flags: UpFlags,
   components: ComponentFlags,
   { real, early, stopping, format, log }: Running,
 ): Promise<void> {
-  const [{ startClusterWith }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeAccess }] =
+  const [{ runCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeAccess }] =
     await Promise.all([
-      import('../../../cluster/start-cluster.ts'),
+      import('../../../cluster/run-cluster.ts'),
       import('../../../cluster/credentials/identity-files.ts'),
       import('../../../cluster/credentials/front-proxy-files.ts'),
       import('../../../cluster/data-directory.ts'),
@@ -107,7 +107,7 @@ async function runCluster(
     },
     log,
   }
-  const cluster = await startClusterWith(options, early)
+  const cluster = await runCluster(options, early)
   try {
     await writeAccess(flags, cluster, data, print)
     surviveErrors(errorLog)

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { test } from 'node:test'
+import { newVolumesPath, removeAbandonedVolumes } from './memory-volumes.ts'
+
+test('folders of ended processes are removed, those of running ones and others remain', async (t) => {
+  const parent = mkdtempSync(join(tmpdir(), 't8s-test-'))
+  t.after(() => rmSync(parent, { recursive: true }))
+  const own = newVolumesPath(parent)
+  const name = basename(own)
+  const reused = name.replace(/^(t8s-volumes-\d+)-\w+/, '$1-1')
+  const ended = name.replace(/^t8s-volumes-\d+/, `t8s-volumes-${2 ** 22 + 1}`)
+  const others = ['t8s-volumes-x', 'other']
+  for (const folder of [name, reused, ended, ...others]) mkdirSync(join(parent, folder, 'pvc'), { recursive: true })
+  await removeAbandonedVolumes(parent)
+  assert.deepEqual(readdirSync(parent).sort(), [name, ...others].sort())
+})
