@@ -1,5 +1,5 @@
 /**
- * Generates the reference of `typernetes/client` and `typernetes/testing` from their doc comments:
+ * Generates the reference of `typernetes/client`, `typernetes/test` and `typernetes/testing` from their doc comments:
  * `.build/docs/client-reference.md`. Relies on the formatting of the code instead of a parser.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -29,6 +29,7 @@ export interface UpFlags extends FrontProxyFiles, NodeFlags, RealNodeFlags, Ingr
   readonly schedulerConfig?: string
   readonly compactionInterval?: number
   readonly compactionRetention?: number
+  readonly testControl?: boolean
   readonly v: number
 }
 
@@ -43,6 +44,10 @@ export const upFlags = (): readonly Option[] => [
     'addresses for Services (default: 10.96.0.0/16; 10.0.0.0/24 without nodes)',
   ).argParser(flags.serviceRanges),
   ...compactionFlags(),
+  new Option(
+    '--test-control',
+    'serve /debug/testing/ to administrators: requests, faults and snapshots for tests (docs/testing.md)',
+  ),
   new Option(
     '-v, --v [LEVEL]',
     'log verbosity: 0 is quiet, 1 shows the requests of clients, 2 also the steps of the start, 3 all requests, 4 ' +

@@ -142,6 +142,7 @@ const optionsOf = (flags: UpFlags, { apiServerFlags, controllerFlags }: Componen
   controllersThread: true,
   compaction: { intervalMs: flags.compactionInterval, retainMs: flags.compactionRetention },
   apiServerFlags,
+  testControl: flags.testControl,
   warmUp: true,
   verbosity: flags.v,
 })

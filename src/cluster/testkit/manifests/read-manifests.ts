@@ -10,11 +10,13 @@ import { parseYaml, strictWarnings, YamlError } from '../../../machinery/yaml.ts
  * A text with lines, or a JSON object, is YAML of one or more documents; another text, and a URL, is the path of a
  * file, or of a folder with files. Lists are taken apart.
  */
-export type Manifests = string | URL | KubeObject | readonly (string | URL | KubeObject)[]
+export type Manifests = Manifest | readonly Manifest[]
+
+type Manifest = string | URL | KubeObject | Unstructured
 
 /** Returns the objects in their order. Throws an ExplainedError that names the file, the document and the problem. */
 export function readManifests(manifests: Manifests): Unstructured[] {
-  if (Array.isArray(manifests)) return manifests.flatMap((one: string | URL | KubeObject) => readManifests(one))
+  if (Array.isArray(manifests)) return manifests.flatMap((one: Manifest) => readManifests(one))
   if (typeof manifests === 'string')
     return isText(manifests) ? documentsOf(manifests, 'the manifest') : readPath(manifests)
   if (manifests instanceof URL) return readPath(fileURLToPath(manifests))
