@@ -13,7 +13,7 @@ import { mergeChunks } from './merge-chunks.ts'
 import { noticesOf, packagesOf } from './notices.ts'
 import { type BuildRecord, retainedBuilds } from './old-builds.ts'
 import { packageEntries, packList } from './package-files.ts'
-import { namedExports, withoutChildProcess, withoutNative } from './plugins.ts'
+import { namedExports, unlimitedSignals, withoutChildProcess, withoutNative } from './plugins.ts'
 import { programStarts } from './running-programs.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -144,7 +144,7 @@ async function bundle(): Promise<Map<string, string>> {
     platform: 'node',
     // Node 18 must be able to read the code, and to say that it is too old to run it.
     target: 'node18',
-    plugins: [withoutChildProcess, withoutNative, namedExports],
+    plugins: [unlimitedSignals, withoutChildProcess, withoutNative, namedExports],
     banner: { js: banner },
     write: false,
     metafile: true,

@@ -1,6 +1,7 @@
 /** Plugins of esbuild that reduce what the bundle takes from Node's modules and from packages. */
 import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
 
 /**
@@ -33,6 +34,26 @@ export const namedExports: Plugin = {
           ...exported,
         ].join('\n'),
       }
+    })
+  },
+}
+
+/** Puts those of src/lib/process/abort-controller.ts in place of AbortController and AbortSignal.any in our sources. */
+export const unlimitedSignals: Plugin = {
+  name: 'unlimited-signals',
+  setup({ onLoad }) {
+    const replacement = join(import.meta.dirname, '../../src/lib/process/abort-controller.ts')
+    onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+      if (path === replacement || path.includes('/node_modules/')) return undefined
+      const text = readFileSync(path, 'utf8')
+      const names = [
+        ...(text.includes('new AbortController()') ? ['AbortController'] : []),
+        ...(text.includes('AbortSignal.any(') ? ['anyAbortSignal'] : []),
+      ]
+      if (names.length === 0) return undefined
+      // On the first line, so that positions in errors remain.
+      const line = `import { ${names.join(', ')} } from ${JSON.stringify(replacement)};`
+      return { contents: line + text.replaceAll('AbortSignal.any(', 'anyAbortSignal('), loader: 'ts' }
     })
   },
 }

@@ -32,7 +32,7 @@ try {
   for (const [name, text] of texts) {
     const target = join(output, name)
     mkdirSync(dirname(target), { recursive: true })
-    writeFileSync(target, text)
+    writeFileSync(target, libraryOf(text) + text)
   }
 } finally {
   rmSync(emitted, { recursive: true, force: true })
@@ -45,6 +45,11 @@ function resolveDeclaration(from: string, source: string): string | undefined {
   const file = join(dirname(from), source.replace(/\.[jt]s$/, '.d.ts'))
   if (!existsSync(file)) throw new Error(`${from} imports ${source}, which has no declarations`)
   return file
+}
+
+/** Returns a reference to TypeScript's library for `await using`, which projects without it lack. */
+function libraryOf(text: string): string {
+  return /\bAsyncDisposable\b|\basyncDispose\b/.test(text) ? '/// <reference lib="esnext.disposable" />\n' : ''
 }
 
 /** Returns the name of a file in the result. */
