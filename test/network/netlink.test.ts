@@ -78,3 +78,27 @@ test('interfaces, addresses and routes are those that ip shows', { skip }, async
   })
   assert.doesNotMatch(ip(pod, 'link'), /eth0/)
 })
+
+test('what the kernel has learned about the way to an address is no route', { skip }, (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 't8s-netlink-'))
+  const [router, pod] = [join(folder, 'router'), join(folder, 'pod')]
+  for (const network of [router, pod]) createNetwork(network)
+  t.after(() => {
+    for (const network of [router, pod]) removeNetwork(network)
+    rmSync(folder, { recursive: true })
+  })
+  const run = (namespace: string, script: string): string =>
+    execFileSync('nsenter', [`--net=${namespace}`, 'sh', '-ec', script], { encoding: 'utf8', stdio: 'pipe' })
+  run(
+    router,
+    `ip link add eth0 type veth peer name eth0 netns ${pod}; ip link add narrow mtu 1280 type bridge
+    ip address add 10.1.0.1/24 dev eth0; ip address add 10.2.0.1/24 dev narrow
+    ip link set eth0 up; ip link set narrow up; echo 1 >/proc/sys/net/ipv4/ip_forward`,
+  )
+  run(pod, 'ip address add 10.1.0.2/24 dev eth0; ip link set eth0 up; ip route add default via 10.1.0.1')
+  run(pod, 'ping -n -c1 -W1 -M do -s 1350 10.2.0.2 || true')
+  assert.match(run(pod, 'ip route get 10.2.0.2'), /cache expires .*mtu 1280/)
+  const found = withHostNetwork(systemCalls(), pod, ({ routes }) => routes.list())
+  const destinations = found.map(({ destination }) => destination).filter((one) => !one.includes(':'))
+  assert.deepEqual(destinations.sort(), ['0.0.0.0/0', '10.1.0.0/24'])
+})

@@ -14,6 +14,11 @@ const mainTable = 254
 const kinds = { unicast: 1, blackhole: 6 } as const
 /** RTNH_F_ONLINK: the gateway is reached by the interface although no address of the interface says so. */
 const onlinkFlag = 0x4
+/**
+ * RTM_F_CLONED: what the kernel has learned about the way to one address, such as its smallest MTU. A dump has these
+ * beside routes; they cannot be removed alone.
+ */
+const learnedFlag = 0x200
 const scopes = { global: 0, link: 253 } as const
 
 /** Written into a route, so that its origin shows: RTPROT_BOOT, as `ip route` does. */
@@ -87,6 +92,7 @@ export class Routes {
     return this.#socket
       .dump('list routes', routeTypes.get, Buffer.alloc(routeSize))
       .filter((body) => body.readUInt8(4) === mainTable && body.readUInt8(7) === kind)
+      .filter((body) => (body.readUInt32LE(8) & learnedFlag) === 0)
       .map(decodeRoute)
   }
 
