@@ -33,6 +33,7 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['replay', async () => (await import('./replay.ts')).replayCommand()],
   ['snapshot', async () => (await import('./snapshot.ts')).snapshotCommand()],
   ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
+  ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
   ['envtest-assets', async () => (await import('./envtest-assets.ts')).envtestAssetsCommand()],
   ['completion', async () => (await import('./completion.ts')).completionCommand()],
   ['version', async () => (await import('./version.ts')).versionCommand()],
