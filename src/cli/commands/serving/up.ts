@@ -1,7 +1,8 @@
 /** `t8s up`: runs a cluster in the foreground until a signal stops it. */
 import { flushCompileCache } from 'node:module'
+import { isatty } from 'node:tty'
 import { Command } from 'commander'
-import type { ClusterOptions } from '../../../cluster/cluster-options.ts'
+import type { Cluster, ClusterOptions } from '../../../cluster/cluster-options.ts'
 import { earlyRunner } from '../../../cluster/real-node/checks/decision.ts'
 import type { RealNode } from '../../../cluster/real-node/index.ts'
 import type { NodeRunner } from '../../../cluster/real-node/thread/node-runner.ts'
@@ -108,16 +109,27 @@ async function serveCluster(
     log,
   }
   const cluster = await runCluster(options, early)
+  let endKeys = (): void => {}
   try {
     await writeAccess(flags, cluster, data, print)
+    endKeys = await terminalKeys(cluster)
     surviveErrors(errorLog)
     flushCompileCache()
     void cluster.synced.then(tuneAfterStart)
     log(`stopping after ${await stopping}: active requests may finish; a second signal stops immediately`)
   } finally {
-    await cluster.stop()
+    // Until then, a second Ctrl-C stops immediately.
+    await cluster.stop().finally(endKeys)
   }
   log('stopped')
+}
+
+/** Reads keys if this command runs on a terminal. The returned function ends that. */
+async function terminalKeys({ client }: Cluster): Promise<() => void> {
+  if (!isatty(0) || !isatty(1)) return () => {}
+  const { showKeys } = await import('../../running/keys/up-keys.ts')
+  const quit = (): void => void process.kill(process.pid, 'SIGINT')
+  return showKeys({ input: process.stdin, output: process.stdout, access: client, quit })
 }
 
 /** Runs the cluster of a user without root in namespaces, where it can have a real node. False if it runs here. */
