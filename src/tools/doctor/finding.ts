@@ -1,4 +1,4 @@
-/** What `t8s doctor` found out about one part of this machine. */
+/** The result of a check of `t8s doctor`. */
 
 /** `problem`: something does not work until the user acts; `hint`: clusters work, but something is missing or left. */
 export type Severity = 'good' | 'hint' | 'problem'
@@ -7,7 +7,7 @@ export interface Finding {
   readonly severity: Severity
   /** A clause that names the thing and its state: `port 6443 is free`. */
   readonly text: string
-  /** What to do, as a command or an imperative; always there unless all is good. */
+  /** The remedy, as a command or an imperative. Absent if all is good. */
   readonly next?: string
 }
 

@@ -27,7 +27,7 @@ export function kubectlFinding(version: string | undefined): Finding {
   )
 }
 
-/** What uses a port: nothing, a cluster of Typernetes, or another program. */
+/** The user of a port: nobody, a cluster of Typernetes, or another program. */
 export type PortUse = 'free' | 't8s' | 'other'
 
 export function portFinding(port: number, use: PortUse): Finding {

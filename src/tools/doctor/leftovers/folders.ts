@@ -19,6 +19,6 @@ export const folderFindings = (folders: readonly string[]): Finding[] =>
     : [
         hint(
           `folders of killed clusters: ${folders.join(', ')}`,
-          `start those clusters again, or remove the folders: sudo rm -r ${folders[0]}${folders.length > 1 ? ' …' : ''}`,
+          `start those clusters again, or remove the folders: sudo rm -r ${folders.join(' ')}`,
         ),
       ]

@@ -1,4 +1,4 @@
-/** What killed clusters have left on this machine, and which of it can be removed without doubt. */
+/** The remains of killed clusters on this machine, and the removal of those that nothing can use. */
 import { reasonOf } from '../../../lib/explained-error.ts'
 import { type Finding, good, hint } from '../finding.ts'
 import { type Cgroup, nodeCgroups, removeCgroup } from './cgroups.ts'
