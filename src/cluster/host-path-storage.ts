@@ -11,7 +11,7 @@ import { RestClient } from '../client/rest/rest-client.ts'
 import type { Access } from '../kubeconfig/kubeconfig.ts'
 import { makeDirectory } from '../lib/files/make-directory.ts'
 import type { DataDirectory } from './data-directory.ts'
-import { newVolumesPath, removeAbandonedVolumes } from './memory-volumes.ts'
+import { memoryVolumes } from './memory-volumes.ts'
 
 const enableFlag = 'enable-hostpath-provisioner'
 const directoryFlag = 'hostpath-provisioner-directory'
@@ -31,7 +31,7 @@ export interface HostPathStorage {
 export function hostPathStorage(given: Readonly<Record<string, string>> = {}, data?: DataDirectory): HostPathStorage {
   if (given[enableFlag] !== 'true') return { flags: given, begin: async () => {}, end: async () => {} }
   // Created with the first volume.
-  const ownDirectory = data || given[directoryFlag] ? undefined : newVolumesPath()
+  const ownDirectory = data || given[directoryFlag] ? undefined : memoryVolumes.newPath()
   const directory = given[directoryFlag] ?? data?.volumes ?? ownDirectory ?? ''
   return {
     flags: { ...given, [directoryFlag]: directory },
@@ -39,7 +39,7 @@ export function hostPathStorage(given: Readonly<Record<string, string>> = {}, da
       // The directory is created after the class.
       if (!ownDirectory && existsSync(directory)) return
       await makeClass(administrator)
-      if (ownDirectory) void removeAbandonedVolumes()
+      if (ownDirectory) void memoryVolumes.removeAbandoned()
       else makeDirectory(directory, passable)
     },
     async end() {

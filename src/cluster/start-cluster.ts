@@ -2,7 +2,7 @@
 import { ExplainedError } from '../lib/explained-error.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import { hostedCluster } from './hosting/cluster-host.ts'
-import { removeVolumesAtExit } from './memory-volumes.ts'
+import { memoryVolumes } from './memory-volumes.ts'
 import { checkOptions } from './options/check-options.ts'
 import { optionWords } from './options/option-words.ts'
 
@@ -19,7 +19,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   checkOptions(options)
   const words = optionWords(options)
   const given = options.log ? { ...options, log: words.log(options.log) } : options
-  if (options.nodes) removeVolumesAtExit()
+  if (options.nodes) memoryVolumes.removeAtExit()
   const obstacle = threadObstacle(options)
   if (options.thread && obstacle)
     throw new ExplainedError(

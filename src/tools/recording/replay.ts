@@ -1,12 +1,10 @@
 /** Serves a recording by an API server of its own, in which nothing runs: only what clients write changes it. */
-import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Cluster } from '../../cluster/cluster-options.ts'
 import { dataDirectory } from '../../cluster/data-directory.ts'
-import { startCluster } from '../../cluster/start-cluster.ts'
+import { runCluster } from '../../cluster/run-cluster.ts'
 import type { Log } from '../../lib/log/log.ts'
+import { ProcessFolders } from '../../lib/process/process-folders.ts'
 import { createStore } from '../../storage/log/snapshots/create-store.ts'
 import { recordedState } from './recorded-state.ts'
 import { type Recording, type RecordingHeader, readRecording } from './recording-file.ts'
@@ -29,6 +27,7 @@ export interface Replay {
   stop(): Promise<void>
 }
 
+const folders = new ProcessFolders('t8s-replay-')
 /** Webhooks of the recorded cluster cannot be called. */
 const withoutWebhooks = '--disable-admission-plugins=MutatingAdmissionWebhook,ValidatingAdmissionWebhook'
 
@@ -36,12 +35,13 @@ const withoutWebhooks = '--disable-admission-plugins=MutatingAdmissionWebhook,Va
 export async function replay(file: string, { controllers, ...options }: ReplayOptions): Promise<Replay> {
   const recording = await readRecording(file)
   const { state, objects, omitted } = recordedState(recording)
-  const folder = mkdtempSync(join(tmpdir(), 't8s-replay-'))
+  void folders.removeAbandoned()
+  const folder = folders.newPath()
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
   try {
     await createStore(dataDirectory(folder).store, state, state.revision)
     const range = serviceRangeOf(recording)
-    const cluster = await startCluster({
+    const cluster = await runCluster({
       ...options,
       storage: { directory: folder },
       controllers,
