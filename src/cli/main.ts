@@ -12,6 +12,8 @@ Examples:
   t8s up --data-dir /tmp/try -v 2        another data directory, and more log output
   export KUBECONFIG=.t8s/kubeconfig      then kubectl, helm and all other clients work
 
+  t8s run -- npm test                    run a command with a cluster that ends with it
+
   t8s controller-manager --kubeconfig kubeconfig
                                          run only the controllers, for any cluster
 
