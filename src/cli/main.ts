@@ -13,6 +13,7 @@ Examples:
   export KUBECONFIG=.t8s/kubeconfig      then kubectl, helm and all other clients work
 
   t8s run -- npm test                    run a command with a cluster that ends with it
+  t8s up --detach --name dev             a cluster in the background; t8s list, t8s down --name dev
 
   t8s controller-manager --kubeconfig kubeconfig
                                          run only the controllers, for any cluster

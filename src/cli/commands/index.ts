@@ -6,6 +6,9 @@ type Load = () => Promise<Command>
 const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['up', async () => (await import('./serving/up.ts')).upCommand()],
   ['run', async () => (await import('./serving/run.ts')).runCommand()],
+  ['down', async () => (await import('./clusters/down.ts')).downCommand()],
+  ['status', async () => (await import('./clusters/status.ts')).statusCommand()],
+  ['list', async () => (await import('./clusters/list.ts')).listCommand()],
   ['apiserver', async () => (await import('./serving/apiserver.ts')).apiserverCommand()],
   ['controller-manager', async () => (await import('./serving/controller-manager.ts')).controllerManagerCommand()],
   ['scheduler', async () => (await import('./serving/scheduler.ts')).schedulerCommand()],

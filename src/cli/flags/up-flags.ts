@@ -1,6 +1,7 @@
 /** The flags of `t8s up`. Those of kube-apiserver and controllers, which it also has, are in `component-options.ts`. */
 import { Option } from 'commander'
 import type { FrontProxyFiles } from '../../cluster/credentials/front-proxy-files.ts'
+import { clusterName } from '../detached/cluster-names.ts'
 import * as flags from './flags.ts'
 import { frontProxyFlags } from './front-proxy-flags.ts'
 import { type IngressFlags, ingressFlags } from './ingress-flags.ts'
@@ -9,6 +10,8 @@ import { type RealNodeFlags, realNodeFlags } from './real-node-flags.ts'
 
 export interface UpFlags extends FrontProxyFiles, NodeFlags, RealNodeFlags, IngressFlags {
   readonly ingress?: boolean
+  readonly name?: string
+  readonly detach?: boolean
   readonly dataDir: string
   readonly acceptDataLoss?: boolean
   readonly etcdServers?: string
@@ -35,6 +38,7 @@ export interface UpFlags extends FrontProxyFiles, NodeFlags, RealNodeFlags, Ingr
 
 /** All flags, in the order of the help. */
 export const upFlags = (): readonly Option[] => [
+  ...processFlags(),
   ...fileFlags(),
   ...servingFlags(),
   ...controllerFlags(),
@@ -61,6 +65,16 @@ export const upFlags = (): readonly Option[] => [
   new Option('--ingress', 'serve Ingresses and the Gateway API by a reverse proxy on this machine (docs/ingress.md)'),
   ...ingressFlags(),
   ...frontProxyFlags(),
+]
+
+/** The name of the cluster, and the process that runs it. */
+const processFlags = (): readonly Option[] => [
+  new Option(
+    '--name <NAME>',
+    'the name of a cluster with its own data directory (unless --data-dir sets one), a free port (unless ' +
+      '--secure-port sets one) and the context typernetes-NAME in $KUBECONFIG or ~/.kube/config',
+  ).argParser(clusterName),
+  new Option('--detach', 'return when the cluster serves; t8s list shows it, and t8s down stops it'),
 ]
 
 /** The data directory, and the kubeconfigs that are written. */

@@ -2,28 +2,30 @@
 import { resolve } from 'node:path'
 import { Ansis } from 'ansis'
 import type { Cluster } from '../../../cluster/cluster-options.ts'
-import type { Kubeconfig } from '../../../kubeconfig/kubeconfig.ts'
+import { type Kubeconfig, kubeconfigFor } from '../../../kubeconfig/kubeconfig.ts'
 import { writeKubeconfig } from '../../../kubeconfig/write.ts'
 import { shellWord } from '../../../lib/shell-word.ts'
 import type { Merged } from '../../../tools/config/merge.ts'
+import { contextOf } from '../../detached/cluster-names.ts'
 import type { UpFlags } from '../../flags/up-flags.ts'
 
 /** Writes the administrator's kubeconfigs, and prints how to use the cluster. */
 export async function writeAccess(
-  flags: Pick<UpFlags, 'kubeconfig' | 'mergeKubeconfig' | 'etcdServers'>,
+  flags: Pick<UpFlags, 'name' | 'kubeconfig' | 'mergeKubeconfig' | 'etcdServers'>,
   cluster: Cluster,
   data: { readonly path: string; readonly kubeconfig: string },
   print: (line: string) => void,
 ): Promise<void> {
   const kubeconfig = flags.kubeconfig ? resolve(flags.kubeconfig) : data.kubeconfig
   writeKubeconfig(kubeconfig, cluster.kubeconfigYaml)
-  const merged = flags.mergeKubeconfig ? await merge(cluster.kubeconfig) : undefined
+  const config = flags.name === undefined ? cluster.kubeconfig : kubeconfigFor(contextOf(flags.name), cluster.client)
+  const merged = flags.mergeKubeconfig || flags.name !== undefined ? await merge(config, flags) : undefined
   // On CI, ansis uses colours without a terminal.
   const colour = new Ansis(process.stdout.isTTY ? undefined : 0)
   print(flags.etcdServers ? `data in ${flags.etcdServers}, certificates in ${data.path}` : `data in ${data.path}`)
   print(`serving on ${cluster.url}`)
   print(`kubeconfig written to ${kubeconfig}`)
-  if (merged) print(mergedLine(merged, cluster.kubeconfig))
+  if (merged) print(mergedLine(merged, config))
   print(colour.green(`ready in ${Math.round(performance.now())} ms`))
   print(
     `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ` +
@@ -34,12 +36,16 @@ export async function writeAccess(
 }
 
 /** Merges into the kubeconfig that kubectl writes to. */
-async function merge(kubeconfig: Kubeconfig): Promise<Merged> {
+async function merge(kubeconfig: Kubeconfig, { name }: Pick<UpFlags, 'name'>): Promise<Merged> {
   const [{ mergeKubeconfig }, { kubeconfigLocations }] = await Promise.all([
     import('../../../tools/config/merge.ts'),
     import('../../../tools/config/files/locations.ts'),
   ])
-  return mergeKubeconfig(kubeconfigLocations(process.env), kubeconfig, 'up --merge-kubeconfig')
+  return mergeKubeconfig(
+    kubeconfigLocations(process.env),
+    kubeconfig,
+    name === undefined ? 'up --merge-kubeconfig' : `up --name ${name}`,
+  )
 }
 
 function mergedLine({ file, context, result }: Merged, kubeconfig: Kubeconfig): string {

@@ -9,6 +9,7 @@ import type { NodeRunner } from '../../../cluster/real-node/thread/node-runner.t
 import { type Log, type LogFormat, standardLog } from '../../../lib/log/log.ts'
 import { tuneAfterStart } from '../../../lib/process/memory/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
+import { dataDirectoryOf } from '../../detached/cluster-names.ts'
 import {
   addApiServerOptions,
   addControllerOptions,
@@ -36,9 +37,10 @@ export function upCommand(): Command {
         'controllers: --concurrent-deployment-syncs=10, --node-monitor-grace-period=20s, … (t8s controller-manager ' +
         '--help)',
     )
-    .action((flags: UpFlags, command: Command) =>
-      up(flags, { apiServerFlags: serverFlags(flags, command), controllerFlags: givenControllerFlags(command) }),
-    )
+    .action((given: UpFlags, command: Command) => {
+      const flags = withNameDefaults(given, command)
+      return up(flags, { apiServerFlags: serverFlags(flags, command), controllerFlags: givenControllerFlags(command) })
+    })
   for (const flag of upFlags()) command.addOption(flag)
   addControllerOptions(command)
   addApiServerOptions(command)
@@ -51,7 +53,22 @@ const serverFlags = ({ etcdServers }: UpFlags, command: Command): readonly strin
   ...givenApiServerFlags(command),
 ]
 
+/** The flags with the data directory and the port that follow from a name. */
+function withNameDefaults(flags: UpFlags, command: Command): UpFlags {
+  if (flags.name === undefined) return flags
+  const isDefault = (flag: string): boolean => command.getOptionValueSource(flag) === 'default'
+  return {
+    ...flags,
+    ...(isDefault('dataDir') && { dataDir: dataDirectoryOf(flags.name, process.env) }),
+    ...(isDefault('securePort') && { securePort: 0 }),
+  }
+}
+
 async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
+  if (flags.detach) {
+    const { upDetached } = await import('./up-detached.ts')
+    return upDetached(flags)
+  }
   const real = realNode(flags, flags)
   // Machines need the root of this machine.
   if (flags.machines === undefined && (await movesToNamespaces(real, flags.bindAddress))) return
