@@ -77,7 +77,7 @@ const programs: readonly Program[] = [
     ],
   },
   // The serving thread loads it, but not the kubelet.
-  { sources: ['src/cluster/real-node/checks/requirements.ts'] },
+  { sources: ['src/cluster/real-node/checks/requirements.ts', 'src/cluster/real-node/index.ts'] },
 ]
 /** Short-lived or small programs, which should not load the servers' chunks. */
 const others: readonly Program[] = [

@@ -5,7 +5,7 @@ import { isLoopbackHost } from '../../lib/loopback-host.ts'
 import { localUrl } from '../addresses.ts'
 import { type NetworkPlan, reachableRanges, routeBackend, tunnelBackend } from '../flannel/net-conf.ts'
 import type { JoiningObjects } from '../joining/joining-objects.ts'
-import { nodeIps } from '../real-node/index.ts'
+import { nodeIps } from '../real-node/settings/node-ips.ts'
 import { type ClusterParts, component } from './component.ts'
 
 /**

@@ -7,9 +7,8 @@ import type { ClusterOptions, ClusterSchedulerChoice } from '../cluster-options.
 import { hostPathStorage } from '../host-path-storage.ts'
 import { clusterIngress } from '../ingress/index.ts'
 import { loopbackPool, poolFlag, withLoadBalancers } from '../load-balancer-pool.ts'
-import { clusterMachines } from '../machines/cluster-machines.ts'
 import { type NodeDecision, simulatedLine } from '../real-node/checks/decision.ts'
-import { type ClusterRealNode, clusterRealNode } from '../real-node/index.ts'
+import type { ClusterRealNode } from '../real-node/index.ts'
 import { schedulerUser } from '../scheduler/index.ts'
 import { clusterSimulation, type SimulatedNodes } from '../simulation/index.ts'
 import { type ClusterParts, component } from './component.ts'
@@ -51,10 +50,10 @@ export const plan = component({
   name: 'plan',
   needs: ['options', 'addresses', 'data', 'etcd', 'flagged', 'nodeDecision', 'log'],
   gives: ['plan', 'schedulerPlan', 'simulation', 'realNode', 'hostPaths', 'ingress'],
-  start({ options, addresses, data, etcd, flagged, nodeDecision, log }, lifetime) {
+  async start({ options, addresses, data, etcd, flagged, nodeDecision, log }, lifetime) {
     const nodes = nodesOf(options, nodeDecision)
     const onThread = options.controllersThread ?? false
-    const realNode = realNodeOf({ options, addresses, data, nodeDecision, log })
+    const realNode = await realNodeOf({ options, addresses, data, nodeDecision, log })
     const simulation = clusterSimulation({
       nodes,
       // Those in an etcd may be the nodes of another process.
@@ -89,10 +88,13 @@ function chosenOf({ controllers = true }: ClusterOptions): readonly string[] {
   return controllers ? clusterChoice : []
 }
 
-/** The real node; undefined, after a line in the log, for a cluster with a simulated one in its place. */
-function realNodeOf(
+/**
+ * The real node; undefined, after a line in the log, for a cluster with a simulated one in its place. Other clusters
+ * load nothing of it.
+ */
+async function realNodeOf(
   parts: Pick<ClusterParts, 'options' | 'addresses' | 'data' | 'nodeDecision' | 'log'>,
-): ClusterRealNode | undefined {
+): Promise<ClusterRealNode | undefined> {
   const { data, nodeDecision, log } = parts
   const { nodes, controllerFlags = {} } = parts.options
   const { bindAddress, serviceRanges } = parts.addresses
@@ -104,14 +106,17 @@ function realNodeOf(
   // Ranges of other sizes are chosen by the controller.
   const podClusters = rangeFlags.some((flag) => Object.hasOwn(controllerFlags, flag)) ? [] : podRangesOf(serviceRanges)
   const network = podNetwork(parts, allocatedRanges(controllerFlags, serviceRanges))
-  if (nodeDecision.type === 'machines')
+  if (nodeDecision.type === 'machines') {
+    const { clusterMachines } = await import('../machines/cluster-machines.ts')
     return clusterMachines({ plan: nodeDecision.plan, bindAddress, serviceRanges, podClusters, network, log })
+  }
   const real = typeof nodes === 'object' && typeof nodes.real === 'object' ? nodes.real : {}
   if (real.networkBackend !== undefined && !isJoinable(parts))
     throw new ExplainedError(
       '--network-backend connects the pods of several nodes, and this cluster has one: open it for other machines ' +
         'with --bind-address 0.0.0.0, or start some with --machines 2',
     )
+  const { clusterRealNode } = await import('../real-node/index.ts')
   return clusterRealNode({
     node: nodeDecision.node,
     folder: data.node,

@@ -5,8 +5,9 @@ import { ExplainedError } from '../../lib/explained-error.ts'
 import { ObstacleError } from '../real-node/checks/obstacle-error.ts'
 import { machineObstacle, thisMachine } from '../real-node/checks/obstacles.ts'
 import { type CheckedNode, checkRealNode } from '../real-node/checks/requirements.ts'
-import { nodeIps, type RealNode } from '../real-node/index.ts'
+import type { RealNode } from '../real-node/index.ts'
 import { instanceOf } from '../real-node/settings/embedded-runtime.ts'
+import { nodeIps } from '../real-node/settings/node-ips.ts'
 import { freePodRange, machineNetworks } from '../real-node/settings/pod-range.ts'
 
 /** A machine that is a node. */

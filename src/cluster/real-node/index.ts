@@ -22,6 +22,7 @@ import type { CheckedNode } from './checks/requirements.ts'
 import { gatewayOf } from './services/api-gateway.ts'
 import { instanceOf } from './settings/embedded-runtime.ts'
 import { type NodeCertificates, nodeCertificates } from './settings/node-certificates.ts'
+import { nodeIps } from './settings/node-ips.ts'
 import { podRanges } from './settings/pod-range.ts'
 import type { ProxyChoice } from './settings/proxy-choice.ts'
 import type { PeerNetwork, RealNodeTask } from './thread/messages.ts'
@@ -163,16 +164,6 @@ async function prepareObjects(
     addMappings(client, ports),
   ])
   return dns
-}
-
-/** The addresses of the node: in a cluster of both families one of each, that of the first range of Services first. */
-export function nodeIps(
-  { ips, otherIp }: Pick<CheckedNode, 'ips' | 'otherIp'>,
-  serviceRanges: string,
-): readonly string[] {
-  const [first = '', second] = serviceRanges.split(',')
-  if (second === undefined || otherIp === undefined) return ips
-  return first.includes(':') ? [otherIp, ...ips] : [...ips, otherIp]
 }
 
 const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { LoadedAccess } from '../../../client/connection/load-access.ts'
 import type { ServingCredentials } from '../../../kubelet/options.ts'
 import type { CheckedNode } from '../../real-node/checks/requirements.ts'
-import { nodeIps } from '../../real-node/index.ts'
+import { nodeIps } from '../../real-node/settings/node-ips.ts'
 import type { RealNodeTask } from '../../real-node/thread/messages.ts'
 import type { KnownCluster, NodeFolder } from './node-folder.ts'
 
