@@ -37,6 +37,9 @@ test('__complete prints commands, flags, their values and context names', async 
   assert.deepEqual(await complete('config', 'use', 'dev', ''), [])
   assert.deepEqual(await complete('config', 'use', '--kubeconfig', 'none', ''), [])
   assert.deepEqual(await complete('completion', ''), ['bash', 'zsh', 'fish'])
+  assert.deepEqual(await complete('doc'), ['doctor'])
+  assert.deepEqual(await complete('doctor', '--f'), ['--fix'])
+  assert.deepEqual(await complete('up', '--logging-format', ''), ['text', 'json'])
   assert.ok(!(await complete('')).includes('__complete'))
 })
 
@@ -61,6 +64,8 @@ test('the bash script completes', { skip: without('bash') }, async (t) => {
   // bash treats the text after a colon as a separate word.
   assert.equal(await complete('t8s', 'config', 'use', 'prod', ':', 'm'), 'main\n')
   assert.equal(await complete('t8s', 'config', 'remove', '--name', '=', 'd'), 'dev\n')
+  assert.equal(await complete('t8s', 'doctor', '--fi'), '--fix\n')
+  assert.equal(await complete('t8s', 'up', '--logging-format', '=', 'j'), 'json\n')
 })
 
 test('the zsh script completes', { skip: without('zsh') || withoutTmux }, async (t) => {
@@ -77,6 +82,10 @@ test('the zsh script completes', { skip: without('zsh') || withoutTmux }, async 
   terminal.types('t8s config rem')
   terminal.presses('Tab')
   await terminal.shows(/t8s config remove/)
+  terminal.presses('C-u')
+  terminal.types('t8s doct')
+  terminal.presses('Tab')
+  await terminal.shows(/t8s doctor/)
 })
 
 test('the fish script completes', { skip: without('fish') }, async (t) => {
@@ -90,6 +99,7 @@ test('the fish script completes', { skip: without('fish') }, async (t) => {
   }
   assert.equal(await complete('t8s config use '), 'dev\tdev-cluster\nprod:main\tprod:main-cluster\n')
   assert.match(await complete('t8s config rem'), /^remove\tremove a context/)
+  assert.match(await complete('t8s doct'), /^doctor\texamine this machine/)
   // Files, if there are no other candidates.
   home.write('some-file', '')
   assert.match(await complete('t8s config merge some-'), /some-file/)

@@ -40,9 +40,10 @@ function addHidden(command: Command, flags: readonly { readonly name: string; re
   for (const { name, isBoolean } of flags) {
     if (own.has(`--${name}`)) continue
     const value = isBoolean ? '[BOOL]' : '<VALUE>'
-    command.addOption(
-      new Option(`--${name} ${value}`).hideHelp().argParser((text, before: string[] = []) => [...before, text]),
-    )
+    const option = new Option(`--${name} ${value}`)
+    // Only for completion: upstream's own error lists them for a wrong value.
+    if (name === 'logging-format') option.argChoices = ['text', 'json']
+    command.addOption(option.hideHelp().argParser((text, before: string[] = []) => [...before, text]))
   }
 }
 
