@@ -1,8 +1,9 @@
 /** The command line: commands, help and error output. Only the command that is run is loaded. */
 import { Command } from 'commander'
-import { ExplainedError, errorCode, reasonOf } from '../lib/explained-error.ts'
+import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
 import { release } from '../lib/release.ts'
 import { commandsFor } from './commands/index.ts'
+import { surviveOutputErrors } from './running/output-errors.ts'
 
 const examples = `
 Examples:
@@ -48,8 +49,7 @@ const stackVerbosity = 4
 
 /** Runs the command in `argv` and sets the exit code. Prints errors; never rejects. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // Keep serving if the reader of the output ends (`t8s up | head -1`).
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
+  surviveOutputErrors()
   let verbosity = 0
   const program = new Command('t8s')
     .description('Kubernetes in TypeScript: a real API server, started by one command.')
@@ -88,8 +88,4 @@ function explain(error: unknown, verbosity: number): string {
   if (error instanceof ExplainedError || (error instanceof Error && error.name === 'StoreOpenError'))
     return error.message
   return `${reasonOf(error)} (run the command with -v ${stackVerbosity} to see the stack)`
-}
-
-function ignoreClosedPipe(error: Error): void {
-  if (errorCode(error) !== 'EPIPE') throw error
 }
