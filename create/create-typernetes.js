@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { firstTest, testCommand, workflow } from './files.js'
+import { firstTest, jestConfig, testCommand, workflow } from './files.js'
 
 const help = `npm init typernetes [-- FOLDER] [-- --runner node|vitest|jest]
 
@@ -15,6 +15,9 @@ workflow for CI. Existing files stay as they are. The test runner is the one tha
 node:test.
 `
 const runners = ['node', 'vitest', 'jest']
+const jestNote = `
+Jest runs this test if its testMatch includes .mjs, with NODE_OPTIONS=--experimental-vm-modules.
+`
 const own = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'))
 
 function main() {
@@ -26,10 +29,11 @@ function main() {
   const names = { ...manifest.dependencies, ...manifest.devDependencies }
   const runner = values.runner ?? runners.find((name) => name in names) ?? 'node'
   if (!runners.includes(runner)) throw new Error(`--runner ${runner} is unknown: use ${runners.join(', ')}`)
-  const isTypeScript = 'typescript' in names || existsSync(join(folder, 'tsconfig.json'))
-  const project = { runner, isModule: manifest.type === 'module', isTypeScript }
-  addToManifest(folder, manifest, runner)
-  for (const { path, text } of [firstTest(project), workflow]) writeNew(folder, path, text)
+  const hasTest = addToManifest(folder, manifest, runner)
+  const isNewJest = runner === 'jest' && !hasTest && !isConfigured(folder, manifest)
+  for (const { path, text } of [firstTest(runner), ...(isNewJest ? [jestConfig] : []), workflow])
+    writeNew(folder, path, text)
+  if (runner === 'jest' && !isNewJest) process.stdout.write(jestNote)
   process.stdout.write(`\nNow run:\n\n  npm install\n  npm test\n`)
 }
 
@@ -56,6 +60,7 @@ const packageName = (folder) =>
     .replace(/[^a-z0-9._-]+/g, '-')
     .replace(/^[._]+/, '') || 'cluster-tests'
 
+/** Returns true if the project has a script `test` already. */
 function addToManifest(folder, manifest, runner) {
   const path = join(folder, 'package.json')
   const { scripts = {}, devDependencies = {} } = manifest
@@ -73,7 +78,12 @@ function addToManifest(folder, manifest, runner) {
   const existed = existsSync(path)
   writeFileSync(path, `${JSON.stringify(changed, undefined, 2)}\n`)
   process.stdout.write(`${existed ? 'changed' : 'wrote  '} package.json\n`)
+  return hasTest
 }
+
+/** True if the project has a configuration of Jest. */
+const isConfigured = (folder, { jest }) =>
+  jest !== undefined || ['js', 'ts', 'mjs', 'cjs', 'json'].some((end) => existsSync(join(folder, `jest.config.${end}`)))
 
 const isNamed = ({ dependencies = {}, devDependencies = {} }, name) => name in dependencies || name in devDependencies
 

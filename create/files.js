@@ -1,53 +1,44 @@
-/** The files that `npm init typernetes` writes, for a project of some kind. */
+/** The files that `npm init typernetes` writes, for a test runner. */
 
-/**
- * @typedef {object} Project
- * @property {'node' | 'vitest' | 'jest'} runner
- * @property {boolean} isModule True if `.js` files are ECMAScript modules.
- * @property {boolean} isTypeScript
- */
+/** @typedef {'node' | 'vitest' | 'jest'} Runner */
 
-/**
- * The first test: its path and its text.
- * @param {Project} project
- */
-export function firstTest({ runner, isModule, isTypeScript }) {
-  if (runner === 'jest' && !isModule && !isTypeScript)
-    return {
-      path: 'test/cluster.test.js',
-      text: testText(requires(['startTestCluster, matchers', 'typernetes/test']), jestSetup, expectReady),
-    }
-  const kit = runner === 'node' ? 'startTestCluster, registerMatchers' : 'startTestCluster, matchers'
-  const imports = [...importsOf[runner], `import { ${kit} } from 'typernetes/test'`].join('\n')
-  // Node runs modules of this name whatever the type of the package is.
-  const extension = runner === 'node' ? 'mjs' : isTypeScript ? 'ts' : 'js'
-  const [setup, check] = runner === 'node' ? ['registerMatchers(assert)', assertReady] : [jestSetup, expectReady]
-  return { path: `test/cluster.test.${extension}`, text: testText(imports, setup, check, runner) }
+/** @type {Readonly<Record<Runner, { imports: string, kit: string, setup: string, check: string }>>} */
+const parts = {
+  node: {
+    imports: "import { after, assert, before, test } from 'node:test'",
+    kit: 'registerMatchers, startTestCluster',
+    setup: 'registerMatchers(assert)',
+    check: 't.assert.toBeReady(deployment)',
+  },
+  vitest: {
+    imports: "import { afterAll, beforeAll, expect, test } from 'vitest'",
+    kit: 'matchers, startTestCluster',
+    setup: 'expect.extend(matchers)',
+    check: 'expect(deployment).toBeReady()',
+  },
+  jest: {
+    imports: "import { afterAll, beforeAll, expect, test } from '@jest/globals'",
+    kit: 'matchers, startTestCluster',
+    setup: 'expect.extend(matchers)',
+    check: 'expect(deployment).toBeReady()',
+  },
 }
 
-/** @param {readonly string[]} names */
-const requires = ([names, from]) => `const { ${names} } = require('${from}')`
-
-/** @type {Readonly<Record<Project['runner'], readonly string[]>>} */
-const importsOf = {
-  node: [`import { after, assert, before, test } from 'node:test'`],
-  vitest: [`import { afterAll, beforeAll, expect, test } from 'vitest'`],
-  jest: [`import { afterAll, beforeAll, expect, test } from '@jest/globals'`],
-}
-
-const jestSetup = 'expect.extend(matchers)'
-const expectReady = '  expect(deployment).toBeReady()'
-const assertReady = '  t.assert.toBeReady(deployment)'
-
 /**
- * @param {string} imports
- * @param {string} setup
- * @param {string} check
- * @param {Project['runner']} [runner]
+ * The first test: its path and its text. `.mjs` is an ECMAScript module whatever the type of the package is.
+ * @param {Runner} runner
  */
-function testText(imports, setup, check, runner = 'jest') {
-  const [before, after, parameter] = runner === 'node' ? ['before', 'after', 't'] : ['beforeAll', 'afterAll', '']
+export const firstTest = (runner) => ({ path: 'test/cluster.test.mjs', text: testText(runner) })
+
+/** @param {Runner} runner */
+function testText(runner) {
+  const { imports, kit, setup, check } = parts[runner]
+  const isNode = runner === 'node'
+  const [before, after] = isNode ? ['before', 'after'] : ['beforeAll', 'afterAll']
+  // Others give a hook and a test five seconds.
+  const end = isNode ? '})' : '}, 30_000)'
   return `${imports}
+import { ${kit} } from 'typernetes/test'
 
 ${setup}
 
@@ -55,10 +46,10 @@ ${setup}
 let cluster
 ${before}(async () => {
   cluster = await startTestCluster({ nodes: 1, scheduler: true })
-})
-${after}(() => cluster.stop())
+${end}
+${after}(() => cluster?.stop())
 
-test('a Deployment becomes ready', async (${parameter}) => {
+test('a Deployment becomes ready', async (${isNode ? 't' : ''}) => {
   await cluster.apply(\`
     apiVersion: apps/v1
     kind: Deployment
@@ -71,9 +62,15 @@ test('a Deployment becomes ready', async (${parameter}) => {
         spec: { containers: [{ name: web, image: nginx }] }
   \`)
   const deployment = await cluster.waitFor('deployment/web', 'Available')
-${check}
-})
+  ${check}
+${end}
 `
+}
+
+/** The configuration of Jest for ECMAScript modules, for a project without one. */
+export const jestConfig = {
+  path: 'jest.config.json',
+  text: '{ "testMatch": ["**/*.test.?(m)js"], "transform": {} }\n',
 }
 
 /** The workflow of GitHub Actions that runs the tests. */
@@ -85,13 +82,24 @@ jobs:
   test:
     runs-on: ubuntu-latest
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-node@v4
+      - uses: actions/checkout@v5
+      - uses: actions/setup-node@v5
         with: { node-version: 24, cache: npm }
       - run: npm ci
       - run: npm test
 `,
 }
 
-/** The command of the script \`test\`. @param {Project['runner']} runner */
-export const testCommand = (runner) => ({ node: 'node --test', vitest: 'vitest run', jest: 'jest' })[runner]
+/** @type {Readonly<Record<Runner, string>>} */
+const testCommands = {
+  node: 'node --test',
+  vitest: 'vitest run',
+  // Jest runs ECMAScript modules only with this flag.
+  jest: 'node --experimental-vm-modules node_modules/jest/bin/jest.js',
+}
+
+/**
+ * The command of the script `test`.
+ * @param {Runner} runner
+ */
+export const testCommand = (runner) => testCommands[runner]

@@ -48,18 +48,19 @@ test('the test is for the runner of the project', (t) => {
   const folder = temporaryFolder(t)
   const manifest = { name: 'mine', scripts: { test: 'jest --ci' }, devDependencies: { jest: '^30.0.0' } }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
-  create(folder)
-  assert.match(
-    read(folder, 'test/cluster.test.js'),
-    /^const \{ startTestCluster, matchers \} = require\('typernetes\/test'\)/,
-  )
+  assert.match(create(folder).stdout, /^Jest runs this test if its testMatch includes \.mjs, with NODE_OPTIONS=/m)
+  assert.match(read(folder, 'test/cluster.test.mjs'), /from '@jest\/globals'\n/)
   const { scripts, devDependencies } = JSON.parse(read(folder, 'package.json'))
   assert.deepEqual(scripts, manifest.scripts)
   assert.deepEqual(Object.keys(devDependencies), ['jest', 'typernetes'])
+  assert.ok(!existsSync(join(folder, 'jest.config.json')))
 
-  create(folder, 'other', '--runner', 'vitest')
-  assert.match(read(folder, 'other/test/cluster.test.js'), /from 'vitest'\n/)
-  assert.match(read(folder, 'other/package.json'), /"test": "vitest run"/)
+  create(folder, 'vitest', '--runner', 'vitest')
+  assert.match(read(folder, 'vitest/test/cluster.test.mjs'), /from 'vitest'\n/)
+  assert.match(read(folder, 'vitest/package.json'), /"test": "vitest run"/)
+  create(folder, 'jest', '--runner', 'jest')
+  assert.match(read(folder, 'jest/package.json'), /"test": "node --experimental-vm-modules /)
+  assert.ok(existsSync(join(folder, 'jest/jest.config.json')))
 })
 
 test('bad input gets a sentence and changes nothing', (t) => {
