@@ -7,11 +7,17 @@ import { frontProxyFlags } from './front-proxy-flags.ts'
 import { type IngressFlags, ingressFlags } from './ingress-flags.ts'
 import { type NodeFlags, nodeFlags } from './node-flags.ts'
 import { type RealNodeFlags, realNodeFlags } from './real-node-flags.ts'
+import { repeated } from './repeated.ts'
 
 export interface UpFlags extends FrontProxyFiles, NodeFlags, RealNodeFlags, IngressFlags {
   readonly ingress?: boolean
   readonly name?: string
   readonly detach?: boolean
+  readonly config?: string
+  readonly memory?: boolean
+  readonly manifests?: readonly string[]
+  readonly watch?: boolean
+  readonly wait?: number
   readonly dataDir: string
   readonly acceptDataLoss?: boolean
   readonly etcdServers?: string
@@ -40,6 +46,7 @@ export interface UpFlags extends FrontProxyFiles, NodeFlags, RealNodeFlags, Ingr
 export const upFlags = (): readonly Option[] => [
   ...processFlags(),
   ...fileFlags(),
+  ...manifestFlags(),
   ...servingFlags(),
   ...controllerFlags(),
   ...schedulerFlags(),
@@ -74,7 +81,26 @@ const processFlags = (): readonly Option[] => [
     'the name of a cluster with its own data directory (unless --data-dir sets one), a free port (unless ' +
       '--secure-port sets one) and the context typernetes-NAME in $KUBECONFIG or ~/.kube/config',
   ).argParser(clusterName),
+  new Option(
+    '--config <FILE>',
+    'read flags from a YAML file, in camel case; those of the command line win (docs/command-line.md)',
+  ),
   new Option('--detach', 'return when the cluster serves; t8s list shows it, and t8s down stops it'),
+]
+
+/** The objects of a start. */
+const manifestFlags = (): readonly Option[] => [
+  new Option(
+    '--manifests <PATH>',
+    'apply the manifests of this folder or file at the start, before the cluster is said to be ready; repeatable',
+  ).argParser(repeated),
+  new Option('--watch', 'apply --manifests again when they change, and delete objects whose manifest was removed'),
+  new Option(
+    '--wait [DURATION]',
+    'wait until all nodes, Deployments, StatefulSets, DaemonSets and pods are ready, and fail after this time',
+  )
+    .preset('2m')
+    .argParser(flags.positiveDurationMs),
 ]
 
 /** The data directory, and the kubeconfigs that are written. */
@@ -82,6 +108,7 @@ const fileFlags = (): readonly Option[] => [
   new Option('--data-dir <DIR>', 'the directory for data, certificates and kubeconfig').default(
     flags.defaultDataDirectory,
   ),
+  new Option('--memory', 'store nothing on the disk: the cluster ends with the process; its nodes are simulated'),
   new Option(
     '--etcd-servers <URLS>',
     'keep the data in this etcd, which other processes may share, and only certificates in --data-dir ' +

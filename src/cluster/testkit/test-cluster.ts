@@ -5,20 +5,20 @@ import {
   type RequestMatch,
   testKitAgent,
 } from '../../apiserver/test-control/index.ts'
+import type { WaitCondition } from '../../client/conditions/condition.ts'
 import { type Client, connectTo } from '../../client/connection/connect-to.ts'
 import { DynamicClient } from '../../client/discovery/dynamic-client.ts'
+import { type ApplyManifestsOptions, applyManifests } from '../../client/manifests/apply-manifests.ts'
+import type { Manifests } from '../../client/manifests/read-manifests.ts'
 import { Lifetime } from '../../lib/lifetime/lifetime.ts'
 import type { Unstructured } from '../../machinery/object.ts'
 import type { Cluster, ClusterOptions } from '../cluster-options.ts'
 import type { UserIdentity } from '../credentials/cluster-users.ts'
 import { startCluster } from '../start-cluster.ts'
 import { Control, type Fault, type RequestFilter, type Snapshot } from './control/control.ts'
-import { type ApplyManifestsOptions, applyManifests } from './manifests/apply.ts'
-import type { Manifests } from './manifests/read-manifests.ts'
 import { runningControllers, settled } from './settled.ts'
 import { type TestLifetime, type TestNamespace, testNamespace } from './test-namespace.ts'
 import { type TestUser, testUser, writeKubeconfig } from './test-user.ts'
-import type { WaitCondition } from './waiting/condition.ts'
 import { type WaitForOptions, type WaitTarget, waitForObject } from './waiting/wait-for-object.ts'
 
 export interface TestCluster extends Omit<Cluster, 'user'>, AsyncDisposable {

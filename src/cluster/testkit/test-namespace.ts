@@ -1,13 +1,13 @@
 /** A namespace for one test. */
 import { randomBytes } from 'node:crypto'
+import type { WaitCondition } from '../../client/conditions/condition.ts'
 import type { DynamicClient } from '../../client/discovery/dynamic-client.ts'
 import { namespaces } from '../../client/kinds.ts'
+import { type ApplyManifestsOptions, applyManifests } from '../../client/manifests/apply-manifests.ts'
+import type { Manifests } from '../../client/manifests/read-manifests.ts'
 import type { Unstructured } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { type ApplyManifestsOptions, applyManifests } from './manifests/apply.ts'
-import type { Manifests } from './manifests/read-manifests.ts'
 import { type NamespaceControllers, namespaceReady } from './settled.ts'
-import type { WaitCondition } from './waiting/condition.ts'
 import { type WaitForOptions, type WaitTarget, waitForObject } from './waiting/wait-for-object.ts'
 
 /** The context of a test, which has hooks for its end: that of node:test, or `{ after: onTestFinished }` of Vitest. */

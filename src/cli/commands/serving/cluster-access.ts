@@ -8,21 +8,22 @@ import { shellWord } from '../../../lib/shell-word.ts'
 import type { Merged } from '../../../tools/config/merge.ts'
 import { contextOf } from '../../detached/cluster-names.ts'
 import type { UpFlags } from '../../flags/up-flags.ts'
+import type { ClusterPlace } from '../../running/cluster-place.ts'
 
 /** Writes the administrator's kubeconfigs, and prints how to use the cluster. */
 export async function writeAccess(
-  flags: Pick<UpFlags, 'name' | 'kubeconfig' | 'mergeKubeconfig' | 'etcdServers'>,
+  flags: Pick<UpFlags, 'name' | 'kubeconfig' | 'mergeKubeconfig'>,
   cluster: Cluster,
-  data: { readonly path: string; readonly kubeconfig: string },
+  place: Pick<ClusterPlace, 'text' | 'kubeconfig'>,
   print: (line: string) => void,
 ): Promise<void> {
-  const kubeconfig = flags.kubeconfig ? resolve(flags.kubeconfig) : data.kubeconfig
+  const kubeconfig = flags.kubeconfig ? resolve(flags.kubeconfig) : place.kubeconfig
   writeKubeconfig(kubeconfig, cluster.kubeconfigYaml)
   const config = flags.name === undefined ? cluster.kubeconfig : kubeconfigFor(contextOf(flags.name), cluster.client)
   const merged = flags.mergeKubeconfig || flags.name !== undefined ? await merge(config, flags) : undefined
   // On CI, ansis uses colours without a terminal.
   const colour = new Ansis(process.stdout.isTTY ? undefined : 0)
-  print(flags.etcdServers ? `data in ${flags.etcdServers}, certificates in ${data.path}` : `data in ${data.path}`)
+  print(`data in ${place.text}`)
   print(`serving on ${cluster.url}`)
   print(`kubeconfig written to ${kubeconfig}`)
   if (merged) print(mergedLine(merged, config))

@@ -7,6 +7,7 @@ import { type NodeFlags, nodeFlags, simulatedNodes } from '../../flags/node-flag
 import { upFlags } from '../../flags/up-flags.ts'
 import { type ChildExit, endAs, runChild, SignalsForChild } from '../../running/child/child-command.ts'
 import { runFolder } from '../../running/child/run-folder.ts'
+import { startObjects } from '../../running/start-objects.ts'
 
 const examples = `
 The cluster is in memory, on a free port of 127.0.0.1, with simulated nodes, whose pods get ready without running
@@ -15,10 +16,13 @@ anything. KUBECONFIG is set for the command. The exit code is that of the comman
 Examples:
   t8s run -- kubectl get namespaces
   t8s run -- npm test
+  t8s run --manifests deploy/ --wait -- ./smoke-test.sh
   t8s run --nodes 3 -- sh -c 'kubectl create -f app.yaml && kubectl wait --for=condition=Ready pod --all'`
 
 interface RunFlags extends NodeFlags {
   readonly controllers: string
+  readonly manifests?: readonly string[]
+  readonly wait?: number
   readonly runtimeConfig?: readonly string[]
   readonly serviceClusterIpRange?: string
   readonly v: number
@@ -27,6 +31,8 @@ interface RunFlags extends NodeFlags {
 /** Flags of `t8s up` that a cluster in memory has, too. */
 const sharedFlags: ReadonlySet<string> = new Set([
   '--controllers',
+  '--manifests',
+  '--wait',
   '--runtime-config',
   '--service-cluster-ip-range',
   '--v',
@@ -72,6 +78,9 @@ async function withCluster(words: readonly string[], flags: RunFlags, signals: S
     log: flags.v > 0 ? print : undefined,
   })
   try {
+    const log = flags.v > 0 ? print : () => {}
+    const objects = await startObjects(cluster, { manifests: flags.manifests, wait: flags.wait }, log)
+    await objects.close()
     await cluster.synced
     if (signals.early) return { code: 1, signal: signals.early }
     using folder = runFolder(tmpdir())

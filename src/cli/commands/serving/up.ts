@@ -20,6 +20,8 @@ import { clusterIngress } from '../../flags/ingress-flags.ts'
 import { simulatedNodes } from '../../flags/node-flags.ts'
 import { realNode } from '../../flags/real-node-flags.ts'
 import { type UpFlags, upFlags } from '../../flags/up-flags.ts'
+import { clusterPlace, withMemoryDefaults } from '../../running/cluster-place.ts'
+import { type StartObjects, startObjects } from '../../running/start-objects.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
 import { terminalLog } from '../../running/terminal-log.ts'
 import { clusterRunsInNamespaces, publishedPort, runsInNamespaces } from '../../running/without-root.ts'
@@ -37,8 +39,13 @@ export function upCommand(): Command {
         'controllers: --concurrent-deployment-syncs=10, --node-monitor-grace-period=20s, … (t8s controller-manager ' +
         '--help)',
     )
+    .hook('preAction', async (command) => {
+      const { config } = command.opts<UpFlags>()
+      if (config !== undefined) (await import('../../flags/config-file.ts')).readConfigFile(command, config)
+    })
     .action((given: UpFlags, command: Command) => {
-      const flags = withNameDefaults(given, command)
+      const isGiven = (flag: keyof UpFlags): boolean => command.getOptionValueSource(flag) !== 'default'
+      const flags = withMemoryDefaults(withNameDefaults(given, command), isGiven)
       return up(flags, { apiServerFlags: serverFlags(flags, command), controllerFlags: givenControllerFlags(command) })
     })
   for (const flag of upFlags()) command.addOption(flag)
@@ -100,24 +107,22 @@ async function serveCluster(
   components: ComponentFlags,
   { real, early, stopping, format, log }: Running,
 ): Promise<void> {
-  const [{ runCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeAccess }] =
-    await Promise.all([
-      import('../../../cluster/run-cluster.ts'),
-      import('../../../cluster/credentials/identity-files.ts'),
-      import('../../../cluster/credentials/front-proxy-files.ts'),
-      import('../../../cluster/data-directory.ts'),
-      import('./cluster-access.ts'),
-    ])
-  const data = dataDirectoryPaths(flags.dataDir)
+  const [{ runCluster }, { readIdentity }, { readFrontProxy }, { writeAccess }] = await Promise.all([
+    import('../../../cluster/run-cluster.ts'),
+    import('../../../cluster/credentials/identity-files.ts'),
+    import('../../../cluster/credentials/front-proxy-files.ts'),
+    import('./cluster-access.ts'),
+  ])
   const nodes = { ...(await simulatedNodes(flags)), real, machines: flags.machines }
   const errorLog = standardLog(format)
+  const place = clusterPlace(flags, errorLog)
   const options: ClusterOptions = {
     ...optionsOf(flags, components),
     port: await publishedPort(flags.bindAddress, flags.securePort),
     ingress: flags.ingress && (await clusterIngress(flags)),
     ...readIdentity(flags, print),
     ...readFrontProxy(flags),
-    storage: { directory: data.path, acceptDataLoss: flags.acceptDataLoss, notice: errorLog },
+    storage: place.storage,
     nodes,
     scheduler: needsScheduler(flags, real ? undefined : nodes.count) && {
       configurationFile: flags.schedulerConfig,
@@ -125,18 +130,30 @@ async function serveCluster(
     },
     log,
   }
-  const cluster = await runCluster(options, early)
+  const cluster = await runCluster(options, early).catch((error: unknown) => {
+    place.end()
+    throw error
+  })
+  let objects: StartObjects | undefined
   let endKeys = (): void => {}
   try {
-    await writeAccess(flags, cluster, data, print)
-    endKeys = await terminalKeys(cluster)
-    surviveErrors(errorLog)
-    flushCompileCache()
-    void cluster.synced.then(tuneAfterStart)
+    const starting = startObjects(cluster, flags, log)
+    objects = await Promise.race([starting, stopping.then(() => undefined)])
+    // Ends with an error if the cluster stops before.
+    if (!objects) starting.catch(() => {})
+    else {
+      await writeAccess(flags, cluster, place, print)
+      endKeys = await terminalKeys(cluster)
+      surviveErrors(errorLog)
+      flushCompileCache()
+      void cluster.synced.then(tuneAfterStart)
+    }
     log(`stopping after ${await stopping}: active requests may finish; a second signal stops immediately`)
   } finally {
+    await objects?.close()
     // Until then, a second Ctrl-C stops immediately.
     await cluster.stop().finally(endKeys)
+    place.end()
   }
   log('stopped')
 }

@@ -4,10 +4,10 @@
  */
 import { AssertionError } from 'node:assert'
 import { isDeepStrictEqual } from 'node:util'
+import { compileCondition } from '../../../client/conditions/condition.ts'
+import { whyNotReady } from '../../../client/conditions/readiness.ts'
 import type { Unstructured } from '../../../machinery/object.ts'
-import { compileCondition } from '../waiting/condition.ts'
 import { describeObject } from '../waiting/describe-object.ts'
-import { whyNotReady } from './readiness.ts'
 
 export interface MatcherResult {
   readonly pass: boolean

@@ -1,12 +1,12 @@
 /** Waits for a condition of any object, by a watch; after the timeout the error shows the state of the object. */
 
+import { compileCondition, nameOfCondition, type WaitCondition } from '../../../client/conditions/condition.ts'
 import type { DiscoveredResource } from '../../../client/discovery/discovery.ts'
 import type { DynamicClient } from '../../../client/discovery/dynamic-client.ts'
 import { events as eventKind } from '../../../client/kinds.ts'
 import { waitFor } from '../../../client/objects/wait-for.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
-import { compileCondition, nameOfCondition, type WaitCondition } from './condition.ts'
 import { describeObject, type ShownEvent } from './describe-object.ts'
 
 /** An object, such as one that `apply` has returned, or `KIND/NAME` as in kubectl commands: `deploy/web`. */

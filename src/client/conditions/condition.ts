@@ -1,7 +1,7 @@
 /** Conditions of a wait: the words of `kubectl wait --for`, or functions. */
-import { ExplainedError } from '../../../lib/explained-error.ts'
-import { type JsonPath, jsonPath } from '../../../machinery/json-path/index.ts'
-import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
+import { ExplainedError } from '../../lib/explained-error.ts'
+import { type JsonPath, jsonPath } from '../../machinery/json-path/index.ts'
+import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 
 /**
  * - `Ready`, `Available=False`, `condition=Ready=True`: a condition of `status.conditions`, for the current generation

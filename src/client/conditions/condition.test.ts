@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Unstructured } from '../../../machinery/object.ts'
+import type { Unstructured } from '../../machinery/object.ts'
 import { compileCondition } from './condition.ts'
 
 const pod: Unstructured = {

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
-import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
-import { parseYaml, strictWarnings, YamlError } from '../../../machinery/yaml.ts'
+import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
+import type { KubeObject, Unstructured } from '../../machinery/object.ts'
+import { parseYaml, strictWarnings, YamlError } from '../../machinery/yaml.ts'
 
 /**
  * A text with lines, or a JSON object, is YAML of one or more documents; another text, and a URL, is the path of a

@@ -1,10 +1,12 @@
 /** Applies manifests by server-side apply, as `kubectl apply --server-side`. */
-import type { DynamicClient } from '../../../client/discovery/dynamic-client.ts'
-import { customResourceDefinitions } from '../../../client/kinds.ts'
-import { hasCondition, waitFor } from '../../../client/objects/wait-for.ts'
-import type { RestClient } from '../../../client/rest/rest-client.ts'
-import { ExplainedError } from '../../../lib/explained-error.ts'
-import type { Unstructured } from '../../../machinery/object.ts'
+import { setTimeout } from 'node:timers/promises'
+import { ExplainedError } from '../../lib/explained-error.ts'
+import type { Unstructured } from '../../machinery/object.ts'
+import { StatusError } from '../../machinery/status-error.ts'
+import type { DynamicClient } from '../discovery/dynamic-client.ts'
+import { customResourceDefinitions } from '../kinds.ts'
+import { hasCondition, waitFor } from '../objects/wait-for.ts'
+import type { RestClient } from '../rest/rest-client.ts'
 import { type Manifests, readManifests } from './read-manifests.ts'
 
 export interface ApplyManifestsOptions {
@@ -16,6 +18,8 @@ export interface ApplyManifestsOptions {
   readonly fieldManager?: string
 }
 
+const accountTimeoutMs = 10_000
+const accountPollMs = 50
 const defaultManager = 'typernetes-test'
 /** Kinds that others need come first. */
 const order: readonly string[] = ['Namespace', 'CustomResourceDefinition']
@@ -58,9 +62,11 @@ async function applyOne(
   const { name } = metadata
   if (!name && !metadata.generateName)
     throw new ExplainedError(`A ${object.kind} of the manifests has no name: add metadata.name or generateName.`)
-  const stored = name
-    ? await dynamic.apply({ ...wanted, metadata: { ...metadata, name } }, { fieldManager, force: true })
-    : await dynamic.create(wanted)
+  const stored = await afterServiceAccount(() =>
+    name
+      ? dynamic.apply({ ...wanted, metadata: { ...metadata, name } }, { fieldManager, force: true })
+      : dynamic.create(wanted),
+  )
   if (!status || wantedStatus === undefined || !subresources.includes('status')) return stored
   const { apiVersion, kind } = object
   const target = { name: stored.metadata.name ?? '', ...(namespaced && { namespace: stored.metadata.namespace }) }
@@ -69,6 +75,22 @@ async function applyOne(
     { fieldManager, force: true, subresource: 'status' },
   )
 }
+
+/** A controller creates the service account of a new namespace, without which pods are rejected. */
+async function afterServiceAccount<Result>(write: () => Promise<Result>): Promise<Result> {
+  const deadline = Date.now() + accountTimeoutMs
+  for (;;) {
+    try {
+      return await write()
+    } catch (error) {
+      if (!isAccountMissing(error) || Date.now() > deadline) throw error
+      await setTimeout(accountPollMs)
+    }
+  }
+}
+
+const isAccountMissing = (error: unknown): boolean =>
+  error instanceof StatusError && error.code === 403 && error.message.includes('error looking up service account ')
 
 const established = async (client: RestClient, definitions: readonly Unstructured[]): Promise<void> => {
   for (const { metadata } of definitions)

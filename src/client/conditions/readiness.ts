@@ -1,6 +1,6 @@
 /** Decides if an object is ready, by the rules of its kind, as `kubectl rollout status` and `kubectl wait` do. */
-import type { Unstructured } from '../../../machinery/object.ts'
-import { compileCondition } from '../waiting/condition.ts'
+import type { Unstructured } from '../../machinery/object.ts'
+import { compileCondition } from './condition.ts'
 
 interface Counts {
   readonly replicas?: number
