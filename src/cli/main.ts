@@ -62,7 +62,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     .hook('preAction', (_program, command) => {
       verbosity = command.opts<{ v?: number }>().v ?? 0
     })
-    .configureOutput({ outputError: (text, write) => write(`t8s: ${text.replace(/^error: /, '')}`) })
+    .configureOutput({ outputError: (text, write) => write(`t8s: ${errorText(text)}`) })
   for (const command of await commandsFor(argv[2])) {
     program.addCommand(command.copyInheritedSettings(program))
     for (const below of command.commands) below.copyInheritedSettings(program)
@@ -72,7 +72,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(argv)
   } catch (error) {
-    process.stderr.write(`t8s: ${explain(error, verbosity)}\n`)
+    const hint = error instanceof Error && error.name === 'FlagError' ? ` (t8s ${argv[2]} --help lists the flags)` : ''
+    process.stderr.write(`t8s: ${explain(error, verbosity)}${hint}\n`)
     process.exitCode = 1
   }
 }
@@ -80,6 +81,13 @@ export async function main(argv: readonly string[]): Promise<void> {
 /** The command that shells call; it inspects all other commands. */
 const completion = async (program: Command): Promise<Command> =>
   (await import('./commands/completion.ts')).completeCommand().copyInheritedSettings(program)
+
+/** An error of the command line, without commander's prefix. It suggests similar commands, if there are some. */
+function errorText(text: string): string {
+  const message = text.replace(/^error: /, '')
+  const needsHint = message.startsWith('unknown command') && !message.includes('Did you mean')
+  return needsHint ? message.replace(/\n$/, ' (t8s --help lists the commands)\n') : message
+}
 
 /** The message for the terminal. Unexpected errors also say how to see the stack. */
 function explain(error: unknown, verbosity: number): string {

@@ -108,6 +108,9 @@ test('-v 4 shows the stack of an error', (t) => {
 })
 
 test('a mistyped command suggests the nearest one, and help shows examples', () => {
+  assert.equal(t8s(['foo']).stderr, "t8s: unknown command 'foo' (t8s --help lists the commands)\n")
+  const flag = 't8s: unknown flag: --maxpods (t8s kubelet --help lists the flags)\n'
+  assert.equal(t8s(['kubelet', '--maxpods=1']).stderr, flag)
   const { code, stderr } = t8s(['upp'])
   assert.equal(code, 1)
   assert.match(stderr, /Did you mean up\?/)

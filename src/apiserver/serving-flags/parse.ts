@@ -1,5 +1,6 @@
 /** Parses a command line with pflag's syntax and error messages. */
 
+import { ExplainedError } from '../../lib/explained-error.ts'
 import {
   configurationMap,
   goBool,
@@ -18,7 +19,7 @@ import { droppedIn } from './dropped-flags.ts'
 import type { Flag, FlagSet, FlagType } from './flag.ts'
 
 /** An invalid command line. The message is pflag's, without the leading `Error: `. */
-export class FlagError extends Error {
+export class FlagError extends ExplainedError {
   constructor(message: string) {
     super(message)
     this.name = 'FlagError'
