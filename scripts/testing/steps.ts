@@ -63,6 +63,10 @@ export function unitTests(files: readonly string[]): readonly Step[] {
  */
 export const integrationTests = (files: readonly string[], concurrency = availableParallelism() + 1): Step => ({
   name: 'integration',
-  command: [node, '--test', `--test-concurrency=${concurrency}`, '--test-timeout=600000', ...reporter, ...files],
+  command: [
+    ...[node, '--import', script('testing/mark-processes.ts')],
+    ...['--test', `--test-concurrency=${concurrency}`, '--test-timeout=600000', ...reporter],
+    ...files,
+  ],
   isTests: true,
 })

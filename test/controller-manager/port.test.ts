@@ -149,7 +149,7 @@ for (const controllersThread of [false, true]) {
     await checkPort(t, cluster, `https://127.0.0.1:${port}`)
     await assert.rejects(
       testCluster(t, { controllersThread, controllerManagerPort: Number(port) }),
-      /in use by another process: choose another with --controller-manager-port/,
+      /in use by another process: choose another with `controllerManagerPort`/,
     )
   })
 }
