@@ -32,12 +32,12 @@ await inNamespaces(import.meta.filename, async () => {
       test(`kubectl ${program.version}, ${protocol.name}: cat of 100 MB both ways`, async () => {
         const kubectl = new Kubectl(program, cluster.kubeconfigFile, cluster.folder)
         const child = kubectl.spawn('exec -i web -- cat', protocol)
-        const memory = watchMemory()
+        using memory = watchMemory()
         const [sent, received] = await Promise.all([send(child.stdin!), digestOf(child.stdout!)])
         const [code] = child.exitCode === null ? await once(child, 'close') : [child.exitCode]
         assert.equal(code, 0)
         assert.equal(received, sent)
-        const growth = memory.stop()
+        const growth = memory.growth()
         assert.ok(growth < maxGrowth, `memory has grown by ${Math.round(growth / megabyte)} MB`)
       })
 })
@@ -64,7 +64,7 @@ async function digestOf(stdout: Readable): Promise<string> {
 }
 
 /** Measures by how much the memory in use grows, in bytes: it does not count garbage. */
-function watchMemory(): { stop(): number } {
+function watchMemory(): Disposable & { growth(): number } {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   function used(): number {
@@ -82,9 +82,8 @@ function watchMemory(): { stop(): number } {
   }
   let timer = setTimeout(measure, 100)
   return {
-    stop() {
-      clearTimeout(timer)
-      return most - start
-    },
+    growth: () => most - start,
+    // A timer that is left keeps the process alive after a failure.
+    [Symbol.dispose]: () => clearTimeout(timer),
   }
 }

@@ -9,7 +9,10 @@ export interface TestProcess {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** Rejects with the output of the tests if one fails, or if there are none. */
+/** Less than the time that the runner gives to a test: then the output is not lost. In ms. */
+const deadlineMs = 570_000
+
+/** Rejects with the output of the tests if one fails, if there are none, and if the process does not end in time. */
 export async function runTestsIn({ enter: [program, ...args], file, environment }: TestProcess): Promise<void> {
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
   const node = [process.execPath, ...process.execArgv, '--test-reporter=spec', file]
@@ -22,7 +25,11 @@ export async function runTestsIn({ enter: [program, ...args], file, environment 
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text
     })
-  const code = await new Promise((resolve) => child.once('close', resolve))
+  const timer = setTimeout(() => {
+    output += `\nended after ${deadlineMs / 1000} s\n`
+    child.kill('SIGKILL')
+  }, deadlineMs)
+  const code = await new Promise((resolve) => child.once('close', resolve)).finally(() => clearTimeout(timer))
   assert.equal(code, 0, output)
   assert.match(output, /pass [1-9]/)
 }
