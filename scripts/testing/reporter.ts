@@ -47,7 +47,7 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
   yield `${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}\n`
 }
 
-/** The files that run at present. Names those on standard error that take long, as one that hangs shows nothing else. */
+/** The files that run at present. Names those that take long on standard error: one that hangs shows nothing else. */
 class RunningFiles {
   readonly #since = new Map<string, number>()
 

@@ -13,7 +13,11 @@ spec:
   group: example.com
   names: { kind: Boat, plural: boats }
   scope: Namespaced
-  versions: [{ name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } } }]
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } }
 `
 const objects = `apiVersion: example.com/v1
 kind: Boat

@@ -1,4 +1,4 @@
-/** The place of a cluster's data: a data directory, or memory, with a folder for the kubeconfig that ends with the process. */
+/** The place of a cluster's data: a data directory, or memory with a kubeconfig that ends with the process. */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClusterOptions } from '../../cluster/cluster-options.ts'

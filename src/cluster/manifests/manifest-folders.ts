@@ -12,7 +12,7 @@ const fieldManager = 't8s-manifests'
 const settleMs = 200
 
 export interface ManifestFolders {
-  /** Applies all manifests. Resolves with the number of objects; rejects with an error that names the file or object. */
+  /** Applies all manifests, and resolves with the number of objects. Its errors name the file or the object. */
   apply(): Promise<number>
   /** Applies them again after each change, and deletes objects whose manifests were removed since. */
   watch(): void
