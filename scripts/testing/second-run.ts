@@ -5,7 +5,7 @@
 import { integrationTests, type Step } from './steps.ts'
 
 /** More failures than this are no coincidence. */
-const maxFiles = 6
+const maxFiles = 8
 
 /** The files of tests that a report of failures names; undefined if a failure names none. */
 export function failedFiles(report: string): readonly string[] | undefined {

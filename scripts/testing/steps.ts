@@ -58,10 +58,10 @@ export function unitTests(files: readonly string[]): readonly Step[] {
 }
 
 /**
- * Each file of integration tests has its own process; `concurrency` of them run at a time. Default: one more than the
- * machine has processors, as tests wait for a third of their time.
+ * Each file of integration tests has its own process; `concurrency` of them run at a time. Default: the number of
+ * processors. More take a fifth less time, but tests run into their deadlines.
  */
-export const integrationTests = (files: readonly string[], concurrency = availableParallelism() + 1): Step => ({
+export const integrationTests = (files: readonly string[], concurrency = availableParallelism()): Step => ({
   name: 'integration',
   command: [
     ...[node, '--import', script('testing/mark-processes.ts')],

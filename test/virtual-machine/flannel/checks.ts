@@ -15,16 +15,16 @@ const start = (number: string, program: string, ...args: readonly string[]): Chi
   spawn('nsenter', [`--net=${namespaceOf(number)}`, program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
 
 /** Resolves with all output when it has the text. Rejects if the program ends before. */
-async function printed(child: ChildProcess, text: string): Promise<string> {
+async function printed(child: ChildProcess, ...texts: readonly string[]): Promise<string> {
   let output = ''
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const onData = (piece: Buffer): void => {
     output += piece.toString()
-    if (output.includes(text)) resolve(output)
+    if (texts.every((text) => output.includes(text))) resolve(output)
   }
   for (const stream of [child.stdout!, child.stderr!]) stream.on('data', onData)
   child.once('close', () => reject(new Error(`it ended:\n${output}`)))
-  const timer = setTimeout(() => reject(new Error(`it has not printed “${text}”:\n${output}`)), 60_000)
+  const timer = setTimeout(() => reject(new Error(`it has not printed ${texts.join(' and ')}:\n${output}`)), 60_000)
   return promise.finally(() => clearTimeout(timer))
 }
 
@@ -73,7 +73,7 @@ async function connect(type: string, backends: readonly object[], wire: Wire): P
     return start(number, unshare, ...inOwnFiles, ...args)
   })
   after(() => nodes.forEach((node) => void node.kill('SIGKILL')))
-  const outputs = await Promise.all(nodes.map((node) => printed(node, connected)))
+  const outputs = await Promise.all(nodes.map((node) => printed(node, 'restored', connected)))
   const nothingNew = `applied, MTU ${mtu}\n(?:charon: .*\n|ipsec: connected .*\n)*restored`
   for (const output of outputs) assert.match(output, new RegExp(nothingNew))
   const capture = startCapture('10', filter, sentOnly)
