@@ -141,7 +141,7 @@ var crashes = map[string]func(){
 	"hash":           func() { m := map[interface{}]int{}; m[three] = 2 },
 	"compare":        func() { var a, b interface{} = three, three; sink = a == b },
 	"make":           func() { sink = make([]int, zero-1) },
-	"memory":         func() { sink = make([]byte, 1<<(30+16*(^uint(0)>>63))) },
+	"memory":         func() { sink = make([]byte, 1<<(30+17*(^uint(0)>>63))) },
 	"goexit":         func() { runtime.Goexit() },
 	"self-lock":      func() { sink = new(cart).total() },
 	"address":        func() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGSEGV); time.Sleep(time.Minute) },
