@@ -31,7 +31,7 @@ export class Faults {
     return stateOf(fault)
   }
 
-  /** All faults, those included that have no effect any more since they hit as often as they should. */
+  /** All faults, also those that have hit as often as they should. */
   list(): readonly FaultState[] {
     return [...this.#faults.values()].map(stateOf)
   }

@@ -1,5 +1,4 @@
 /** The place of a cluster's data: a data directory, or memory with a kubeconfig that ends with the process. */
-import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClusterOptions } from '../../cluster/cluster-options.ts'
 import { dataDirectoryPaths } from '../../cluster/data-directory.ts'
@@ -29,11 +28,9 @@ export function clusterPlace(
     const text = etcdServers ? `${etcdServers}, certificates in ${path}` : path
     return { storage: { directory: path, acceptDataLoss, notice }, text, kubeconfig, end: () => {} }
   }
-  void folders.removeAbandoned()
-  const folder = folders.newPath()
-  mkdirSync(folder, { mode: 0o700 })
-  const end = (): void => rmSync(folder, { recursive: true, force: true })
-  return { storage: 'memory', text: 'memory', kubeconfig: join(folder, 'kubeconfig'), end }
+  const folder = folders.create()
+  const end = (): void => folder[Symbol.dispose]()
+  return { storage: 'memory', text: 'memory', kubeconfig: join(folder.path, 'kubeconfig'), end }
 }
 
 /** Returns the flags with those that follow from `--memory`. Throws an ExplainedError for flags that contradict it. */

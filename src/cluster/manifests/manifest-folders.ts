@@ -63,7 +63,7 @@ export function manifestFolders(
       // A file is watched by its folder, as editors replace files.
       for (const path of new Set(paths.map(folderOf)))
         watchers.push(
-          watch(path, { recursive: true }, changed).on('error', (error) =>
+          watch(path, changed).on('error', (error) =>
             log(`${path} is no longer watched: ${messageOf(error)}`, 'error'),
           ),
         )

@@ -3,8 +3,8 @@
  * killed.
  */
 import { randomBytes } from 'node:crypto'
-import { readdirSync, rmSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
@@ -12,6 +12,11 @@ import { bootId, startTimeOf } from './start-time.ts'
 
 /** The start time without spaces, which `ps` prints on other systems than Linux. */
 const startOf = (pid: number): string | undefined => startTimeOf(pid)?.replace(/\W/g, '')
+
+/** A folder that is removed when it is disposed of. */
+export interface ProcessFolder extends Disposable {
+  readonly path: string
+}
 
 export class ProcessFolders {
   readonly #prefix: string
@@ -30,15 +35,22 @@ export class ProcessFolders {
     return join(this.#parent, `${name}${randomBytes(6).toString('hex')}`)
   }
 
-  /** Removes the folders of processes that have ended. Ignores those that this user must not remove. */
+  /** Creates a folder of this process that only its user can read, and begins to remove abandoned ones. */
+  create(): ProcessFolder {
+    void this.removeAbandoned()
+    const path = this.newPath()
+    mkdirSync(path, { mode: 0o700 })
+    return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+  }
+
+  /** Removes the folders of this user's processes that have ended. */
   async removeAbandoned(): Promise<void> {
     const names = await readdir(this.#parent).catch(() => [])
     for (const name of names.filter((name) => name.startsWith(this.#prefix))) {
       const [, pid] = /^(\d+)-\w*-\w*-[0-9a-f]{12}$/.exec(name.slice(this.#prefix.length)) ?? []
       if (pid === undefined) continue
       const living = this.#nameFor(Number(pid))
-      if (living === undefined || !name.startsWith(living))
-        await rm(join(this.#parent, name), { recursive: true, force: true }).catch(() => {})
+      if (living === undefined || !name.startsWith(living)) await removeOwn(join(this.#parent, name))
     }
   }
 
@@ -58,5 +70,14 @@ export class ProcessFolders {
   #nameFor(pid: number): string | undefined {
     const start = startOf(pid)
     return start === undefined ? undefined : `${this.#prefix}${pid}-${start}-${bootId().slice(0, 8)}-`
+  }
+}
+
+/** The system's temporary folder is shared with other users, whose folders stay, also if root asks. */
+async function removeOwn(path: string): Promise<void> {
+  try {
+    if ((await lstat(path)).uid === process.getuid?.()) await rm(path, { recursive: true, force: true })
+  } catch {
+    // Another process has removed it, or it cannot be removed: a later one tries.
   }
 }

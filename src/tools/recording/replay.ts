@@ -1,5 +1,4 @@
 /** Serves a recording by an API server of its own, in which nothing runs: only what clients write changes it. */
-import { rm } from 'node:fs/promises'
 import type { Cluster } from '../../cluster/cluster-options.ts'
 import { dataDirectory } from '../../cluster/data-directory.ts'
 import { runCluster } from '../../cluster/run-cluster.ts'
@@ -35,26 +34,24 @@ const withoutWebhooks = '--disable-admission-plugins=MutatingAdmissionWebhook,Va
 export async function replay(file: string, { controllers, ...options }: ReplayOptions): Promise<Replay> {
   const recording = await readRecording(file)
   const { state, objects, omitted } = recordedState(recording)
-  void folders.removeAbandoned()
-  const folder = folders.newPath()
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
+  const folder = folders.create()
   try {
-    await createStore(dataDirectory(folder).store, state, state.revision)
+    await createStore(dataDirectory(folder.path).store, state, state.revision)
     const range = serviceRangeOf(recording)
     const cluster = await runCluster({
       ...options,
-      storage: { directory: folder },
+      storage: { directory: folder.path },
       controllers,
       apiServerFlags: [withoutWebhooks],
       ...(range && { serviceClusterIpRange: range }),
     })
     const stop = async (): Promise<void> => {
       await cluster.stop()
-      await remove()
+      folder[Symbol.dispose]()
     }
     return { header: recording.header, cluster, objects, omitted, stop }
   } catch (error) {
-    await remove()
+    folder[Symbol.dispose]()
     throw error
   }
 }

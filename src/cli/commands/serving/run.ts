@@ -1,12 +1,11 @@
 /** `t8s run`: runs a command with a new cluster in memory, which ends with the command. */
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, Option } from 'commander'
 import { writeKubeconfig } from '../../../kubeconfig/write.ts'
+import { ProcessFolders } from '../../../lib/process/process-folders.ts'
 import { type NodeFlags, nodeFlags, simulatedNodes } from '../../flags/node-flags.ts'
 import { upFlags } from '../../flags/up-flags.ts'
 import { type ChildExit, endAs, runChild, SignalsForChild } from '../../running/child/child-command.ts'
-import { runFolder } from '../../running/child/run-folder.ts'
 import { startObjects } from '../../running/start-objects.ts'
 
 const examples = `
@@ -83,7 +82,7 @@ async function withCluster(words: readonly string[], flags: RunFlags, signals: S
     await objects.close()
     await cluster.synced
     if (signals.early) return { code: 1, signal: signals.early }
-    using folder = runFolder(tmpdir())
+    using folder = new ProcessFolders('t8s-run-').create()
     const kubeconfig = join(folder.path, 'kubeconfig')
     writeKubeconfig(kubeconfig, cluster.kubeconfigYaml)
     if (flags.v > 0) print(`serving on ${cluster.url}, started in ${Math.round(performance.now())} ms`)

@@ -27,7 +27,7 @@ export interface PluginWatchOptions {
   readonly log: Log
 }
 
-/** Time between two looks at the names of records, in ms: a new pod is watched after this time at the latest. */
+/** Interval of reading the names of records, in ms: a new pod is watched after this time at the latest. */
 const intervalMs = 5000
 
 export class PluginWatch {
