@@ -10,9 +10,11 @@ import { waitFor } from '../support/wait-for.ts'
 import { kubectl, type Running, repository, t8s, temporaryFolder, up } from '../up/t8s-process.ts'
 
 export const serverAddress = '10.9.0.1'
-const otherMachine = 'other'
+const [otherMachine, router] = ['other', 'router']
 /** The flag of nsenter, which does not hide cgroups as ip netns exec does. */
 const network = `--net=/run/netns/${otherMachine}`
+/** Services, nodes and pods have addresses of both families. */
+const ranges = '--service-cluster-ip-range=10.97.0.0/16,fd97::/112'
 const covered = ['/run/typernetes', '/var/lib/typernetes', '/etc/cni', '/run/netns']
 
 /** Runs a program, and returns its standard output. */
@@ -49,7 +51,7 @@ export async function joinLab(t: Lifetime): Promise<JoinLab> {
   connectMachines()
   const folder = temporaryFolder(t)
   for (const file of writeTestImages(folder)) assert.equal(t8s(['image', 'import', file]).code, 0)
-  const flags = ['--bind-address=0.0.0.0', '--secure-port=6443', '--hostname-override=server']
+  const flags = ['--bind-address=0.0.0.0', '--secure-port=6443', '--hostname-override=server', ranges]
   const cluster = await up(t, ['--node-type=real', `--data-dir=${join(folder, 'up')}`, ...flags])
   const data = join(folder, 'node')
   const lab: JoinLab = {
@@ -78,11 +80,36 @@ export async function joinLab(t: Lifetime): Promise<JoinLab> {
 function connectMachines(): void {
   run('ip', 'netns', 'add', otherMachine)
   run('ip', 'link', 'add', 'lan', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', otherMachine)
-  run('ip', 'addr', 'add', `${serverAddress}/24`, 'dev', 'lan')
+  for (const address of [`${serverAddress}/24`, 'fd09::1/64']) addAddress(address, 'lan')
   run('ip', 'link', 'set', 'lan', 'up')
-  run('ip', '-n', otherMachine, 'addr', 'add', '10.9.0.2/24', 'dev', 'eth0')
+  connectOther('0', serverAddress, 'fd09::1')
+}
+
+/** Gives the second machine its addresses, 10.9.NETWORK.2 and fd09:NETWORK::2, and the gateways of its link. */
+function connectOther(network: string, ...gateways: readonly string[]): void {
+  for (const address of [`10.9.${network}.2/24`, `fd09:${network}::2/64`]) addAddress(address, 'eth0', otherMachine)
   for (const device of ['lo', 'eth0']) run('ip', '-n', otherMachine, 'link', 'set', device, 'up')
-  run('ip', '-n', otherMachine, 'route', 'add', 'default', 'via', serverAddress)
+  for (const gateway of gateways) run('ip', '-n', otherMachine, 'route', 'add', 'default', 'via', gateway)
+}
+
+/** Puts a router between the machines: the second one gets addresses of another network. */
+export function moveBehindRouter(): void {
+  run('ip', 'netns', 'add', router)
+  run('ip', '-n', otherMachine, 'link', 'set', 'eth0', 'netns', router, 'name', 'near')
+  run('ip', '-n', router, 'link', 'add', 'far', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', otherMachine)
+  for (const address of ['10.9.0.254/24', 'fd09::254/64']) addAddress(address, 'near', router)
+  for (const address of ['10.9.1.1/24', 'fd09:1::1/64']) addAddress(address, 'far', router)
+  for (const device of ['near', 'far']) run('ip', '-n', router, 'link', 'set', device, 'up')
+  const settings = ['net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1']
+  run('ip', 'netns', 'exec', router, 'sysctl', '-qw', ...settings)
+  connectOther('1', '10.9.1.1', 'fd09:1::1')
+  run('ip', 'route', 'add', '10.9.1.0/24', 'via', '10.9.0.254')
+  run('ip', 'route', 'add', 'fd09:1::/64', 'via', 'fd09::254')
+}
+
+function addAddress(address: string, device: string, machine?: string): void {
+  const options = address.includes(':') ? ['nodad'] : []
+  run('ip', ...(machine ? ['-n', machine] : []), 'addr', 'add', address, 'dev', device, ...options)
 }
 
 async function startJoin(t: Lifetime, args: readonly string[]): Promise<JoinProcess> {

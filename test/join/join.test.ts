@@ -9,7 +9,7 @@ import { newToken, parseToken } from '../../src/cluster/joining/tokens/token-for
 import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { t8s } from '../up/t8s-process.ts'
-import { type JoinLab, joinLab, onOther, serverAddress, webPod } from './join-lab.ts'
+import { type JoinLab, joinLab, moveBehindRouter, onOther, run, serverAddress, webPod } from './join-lab.ts'
 
 await inNamespaces(import.meta.filename, () => {
   test('a machine becomes a node by a token, serves its pods, comes back and leaves', async (t) => {
@@ -37,12 +37,16 @@ await inNamespaces(import.meta.filename, () => {
     })
     await t.test('t8s leave removes the Node and all of it on the machine', () => leave(lab))
     await t.test('a flag with another network than the cluster has is an error', () => otherNetwork(lab))
-    await t.test('a machine joins by a file, and leaves by force without the server', () => fileAndForce(lab))
+    await t.test('a machine behind a router joins by a file, and leaves by force without the server', () =>
+      fileAndForce(lab),
+    )
   })
 })
 
-const addressOf = (lab: JoinLab, pod: string): string =>
-  lab.kubectl('get', 'pod', pod, '-o', 'jsonpath={.status.podIP}')
+const addressesOf = (lab: JoinLab, pod: string): readonly string[] =>
+  lab.kubectl('get', 'pod', pod, '-o', 'jsonpath={.status.podIPs[*].ip}').split(' ')
+
+const addressOf = (lab: JoinLab, pod: string): string => addressesOf(lab, pod)[0] ?? ''
 
 async function discovery(lab: JoinLab): Promise<void> {
   const url = `https://${serverAddress}:6443`
@@ -85,22 +89,38 @@ async function ready(lab: JoinLab): Promise<void> {
 }
 
 async function traffic(lab: JoinLab): Promise<void> {
-  const manifests = ['near server', 'far other'].map((line) => webPod(...(line.split(' ') as [string, string])))
-  for (const [index, manifest] of manifests.entries()) {
-    const file = join(dirname(lab.data), `pod-${index}.json`)
-    writeFileSync(file, manifest)
-    lab.kubectl('apply', '-f', file)
-  }
+  startPod(lab, 'near', 'server')
+  startPod(lab, 'far', 'other')
   lab.kubectl('wait', 'pod', 'near', 'far', '--for=condition=Ready', '--timeout=50s')
   lab.kubectl('expose', 'pod', 'near', '--port=80')
-  const [near, far] = [addressOf(lab, 'near'), addressOf(lab, 'far')]
-  const get = (pod: string, host: string): string =>
-    lab.kubectl('exec', pod, '--', 'timeout', '5', 'wget', '-qO-', host)
-  assert.deepEqual([get('near', far), get('far', near)], ['far\n', 'near\n'])
+  bothFamilies(lab)
   // The address of a pod is the same for all.
-  await waitFor('the log has the client', () => lab.kubectl('logs', 'far').includes(near))
-  assert.match(lab.kubectl('exec', 'far', '--', 'ping', '-c1', '-W5', near), /1 packets received/)
-  await waitFor('the Service works by its name', () => get('far', 'near.default.svc.cluster.local') === 'near\n')
+  await waitFor('the log has the client', () => lab.kubectl('logs', 'far').includes(addressOf(lab, 'near')))
+  const page = () => lab.kubectl('exec', 'far', '--', 'timeout', '5', 'wget', '-qO-', 'near.default.svc.cluster.local')
+  await waitFor('the Service works by its name', () => page() === 'near\n')
+  // Nodes on one link have routes to each other's pods.
+  assert.match(onOther('ip', 'route', 'get', addressOf(lab, 'near')), / via 10\.9\.0\.1 dev eth0 /)
+  assert.match(run('ip', 'route', 'get', addressesOf(lab, 'far')[1] ?? ''), / via fd09::2 dev lan /)
+}
+
+function startPod(lab: JoinLab, name: string, node: string): void {
+  const file = join(dirname(lab.data), `${name}.json`)
+  writeFileSync(file, webPod(name, node))
+  lab.kubectl('apply', '-f', file)
+}
+
+/** The pods of both nodes reach each other by IPv4 and IPv6. */
+function bothFamilies(lab: JoinLab): void {
+  for (const [from, to] of [
+    ['near', 'far'],
+    ['far', 'near'],
+  ] as const) {
+    const [four = '', six = ''] = addressesOf(lab, to)
+    const pages = [four, `[${six}]`].map((host) => `timeout 5 wget -qO- ${host}`)
+    const pings = [four, six].map((address) => `ping -c1 -W5 ${address} >&2`)
+    const output = lab.kubectl('exec', from, '--', 'sh', '-ec', [...pages, ...pings].join('; '))
+    assert.equal(output, `${to}\n${to}\n`, `${from} to ${to}`)
+  }
 }
 
 async function policy(lab: JoinLab): Promise<void> {
@@ -129,6 +149,18 @@ function takenName(lab: JoinLab): void {
   assert.match(stderr, /a Node with name "server" and status "Ready" already exists in the cluster: give this machine/)
 }
 
+/** Packets to a node behind a router are encapsulated. */
+function behindRouter(lab: JoinLab): void {
+  assert.equal(
+    lab.kubectl('get', 'node', 'other', '-o', 'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}'),
+    '10.9.1.2 fd09:1::2',
+  )
+  startPod(lab, 'far', 'other')
+  lab.kubectl('wait', 'pod', 'far', '--for=condition=Ready', '--timeout=50s')
+  bothFamilies(lab)
+  for (const address of addressesOf(lab, 'far')) assert.match(run('ip', 'route', 'get', address), / dev flannel/)
+}
+
 function otherNetwork(lab: JoinLab): void {
   const { code, stderr } = lab.t8sOnOther(...lab.joinArguments('--network-backend=host-gw'))
   assert.equal(code, 1)
@@ -139,6 +171,7 @@ function otherNetwork(lab: JoinLab): void {
 }
 
 async function fileAndForce(lab: JoinLab): Promise<void> {
+  moveBehindRouter()
   const file = join(dirname(lab.data), 'discovery.conf')
   const kubeconfig = ['get', 'configmap', 'cluster-info', '-o', 'jsonpath={.data.kubeconfig}']
   writeFileSync(file, lab.kubectl('-n', 'kube-public', ...kubeconfig))
@@ -146,6 +179,7 @@ async function fileAndForce(lab: JoinLab): Promise<void> {
   const flags = [`--discovery-file=${file}`, `--token=${token}`, `--data-dir=${lab.data}`, '--hostname-override=other']
   const node = await lab.join(['join', ...flags])
   assert.match(node.output(), /^discovery: .*discovery\.conf names the cluster at https:\/\/10\.9\.0\.1:6443\n/)
+  behindRouter(lab)
   assert.equal(await node.stop(), 0, node.output())
   onOther('ip', 'link', 'set', 'eth0', 'down')
   const leaving = ['leave', `--data-dir=${lab.data}`]
