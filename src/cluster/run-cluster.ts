@@ -1,5 +1,6 @@
 /** Runs a cluster: store, certificates, API server, compaction, controllers. A thread may run many. */
 import { defaultServiceRange } from '../apiserver/services/ranges/address-range.ts'
+import { MovableClock } from '../lib/clock/movable-clock.ts'
 import { type Started, startComponents } from '../lib/lifetime/components.ts'
 import { Lifetime } from '../lib/lifetime/lifetime.ts'
 import { optionsFromFlags } from './cluster-flags.ts'
@@ -43,7 +44,9 @@ export async function runCluster(options: ClusterOptions, early?: NodeRunner): P
     if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
     const { promise: synced, resolve } = Promise.withResolvers<void>()
     const addresses = { bindAddress, serviceRanges }
-    const given = { options, addresses, log, data, etcd, flagged, nodeDecision, synced }
+    const clock = new MovableClock()
+    lifetime.onEnd(() => clock.stop())
+    const given = { options, addresses, log, clock, data, etcd, flagged, nodeDecision, synced }
     const parts = await startComponents<ClusterParts>(clusterComponents, given, lifetime, started)
     const cluster = clusterOf(parts, lifetime)
     void cluster.synced.then(resolve)

@@ -2,6 +2,7 @@
 import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/issuer.ts'
 import type { ApiServer, OtherStore } from '../../apiserver/server.ts'
 import type { ControllerPlan } from '../../controllers/index.ts'
+import type { MovableClock } from '../../lib/clock/movable-clock.ts'
 import { componentsOf } from '../../lib/lifetime/components.ts'
 import type { Lifetime } from '../../lib/lifetime/lifetime.ts'
 import type { Store } from '../../storage/store.ts'
@@ -26,6 +27,8 @@ export interface ClusterParts {
   readonly log: (line: string) => void
   /** Resolves when the parts of the cluster have synced (`Cluster.synced`). */
   readonly synced: Promise<void>
+  /** The time that all parts of the cluster live by. */
+  readonly clock: MovableClock
   /** Undefined for a cluster in memory. */
   readonly data: DataDirectory | undefined
   /** Undefined for a store of this process. */
