@@ -14,7 +14,7 @@ test('each file with a failure runs once more, one after the other', () => {
   assert.deepEqual(failedFiles(report), ['test/up/pods.test.ts', 'test/kubelet/exec.test.ts'])
   const step = secondRun(integrationTests([]), report)
   assert.equal(step?.name, 'once more, alone: test/up/pods.test.ts, test/kubelet/exec.test.ts')
-  assert.ok(step?.command.includes('--test-concurrency=1'))
+  assert.ok(step?.command.includes('--alone'))
 })
 
 test('unit tests, many files and unknown files do not run once more', () => {

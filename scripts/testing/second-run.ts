@@ -24,5 +24,5 @@ export function failedFiles(report: string): readonly string[] | undefined {
 export function secondRun(step: Step, report: string): Step | undefined {
   const files = step.name === 'integration' ? failedFiles(report) : undefined
   if (!files || files.length === 0 || files.length > maxFiles) return undefined
-  return { ...integrationTests(files, 1), name: `once more, alone: ${files.join(', ')}` }
+  return { ...integrationTests(files, true), name: `once more, alone: ${files.join(', ')}` }
 }
