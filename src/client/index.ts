@@ -3,6 +3,7 @@
  * election. docs/client.md is the guide.
  */
 
+export { type Alarm, type Clock, systemClock } from '../lib/clock/clock.ts'
 export { parseJson, writeJson } from '../lib/exact-json.ts'
 export { MetricsRegistry } from '../lib/metrics/registry.ts'
 export type { KubeObject, Model, ObjectMeta, OwnerReference, Unstructured } from '../machinery/object.ts'
@@ -65,7 +66,7 @@ export { addFinalizer, hasFinalizer, removeFinalizer, withFinalizer, withoutFina
 export { controllerOf, controllerReference } from './objects/owners.ts'
 export { hasCondition, isDeleted, type WaitOptions, waitFor } from './objects/wait-for.ts'
 export { type QueueMetricsProvider, workQueueMetrics } from './queue/queue-metrics.ts'
-export { type AddOptions, WorkQueue, type WorkQueueOptions } from './queue/work-queue.ts'
+export { type AddOptions, type DelayOptions, WorkQueue, type WorkQueueOptions } from './queue/work-queue.ts'
 export { apiVersionOf, nameSelector, type Resource, resource } from './resource.ts'
 export type { ApplyConfiguration } from './rest/apply-configuration.ts'
 export {

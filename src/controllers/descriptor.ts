@@ -2,6 +2,7 @@
 import type { FeatureGates } from '../api/features/feature-gates.ts'
 import type { Controller } from '../client/controller/controller.ts'
 import type { Resource } from '../client/resource.ts'
+import type { Clock } from '../lib/clock/clock.ts'
 import type { MetricsRegistry } from '../lib/metrics/registry.ts'
 import type { CertificateSigner } from './certificates/signing-request.ts'
 import type { ControllerFlag, FlagValues } from './flags.ts'
@@ -18,6 +19,8 @@ export interface ControllerSources {
 /** The arguments with which a controller is created. */
 export interface ControllerEnvironment extends ControllerSources {
   readonly features: FeatureGates
+  /** The time of the cluster. */
+  readonly clock: Clock
 }
 
 export interface ControllerDescriptor {

@@ -6,6 +6,7 @@ import { pods } from '../client/kinds.ts'
 import { trimPod } from '../client/objects/trim-pod.ts'
 import { workQueueMetrics } from '../client/queue/queue-metrics.ts'
 import type { RestClient } from '../client/rest/rest-client.ts'
+import { type Clock, systemClock } from '../lib/clock/clock.ts'
 import { MetricsRegistry } from '../lib/metrics/registry.ts'
 import type { ControllerDescriptor, ControllerSources } from './descriptor.ts'
 import { FlagValues } from './flags.ts'
@@ -32,6 +33,8 @@ export interface RunOptions {
   readonly clients: ControllerClients
   /** For the metrics of queues and controllers. */
   readonly registry?: MetricsRegistry
+  /** The time of the cluster. Default: the clock of the machine. */
+  readonly clock?: Clock
   readonly log: (line: string) => void
 }
 
@@ -54,6 +57,7 @@ export function runControllers({
   features = defaultFeatures,
   clients,
   registry,
+  clock = systemClock,
   log,
 }: RunOptions): RunningControllers {
   const descriptors = selectControllers(chosen, flags).filter(
@@ -73,7 +77,7 @@ export function runControllers({
     descriptors.map(async (descriptor): Promise<RunningController | undefined> => {
       if (!(await areServed(descriptor.requires ?? [], clients.reader, () => isStopped))) return undefined
       const controller = await descriptor.make(
-        { ...sources, features },
+        { ...sources, features, clock },
         new FlagValues(descriptor.flags ?? [], flags),
         counted,
       )
@@ -81,7 +85,7 @@ export function runControllers({
       made.set(descriptor, controller)
       return runController(
         { queue: descriptor.queue, ...controller },
-        { informers, client: clients.of(descriptor), metrics },
+        { informers, client: clients.of(descriptor), metrics, clock },
         log,
       )
     }),

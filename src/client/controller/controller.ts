@@ -1,11 +1,12 @@
 /** Runs a controller: watches kinds, queues keys on changes, and calls an idempotent `reconcile` for each key. */
+import { type Clock, systemClock } from '../../lib/clock/clock.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { EventRecorder } from '../events/event-recorder.ts'
 import { type Informer, keyOf } from '../informers/informer.ts'
 import type { IndexFunction } from '../informers/object-index.ts'
 import type { SharedInformer, SharedInformers } from '../informers/shared-informers.ts'
 import type { QueueMetricsProvider } from '../queue/queue-metrics.ts'
-import { WorkQueue } from '../queue/work-queue.ts'
+import { type DelayOptions, WorkQueue } from '../queue/work-queue.ts'
 import type { Resource } from '../resource.ts'
 import type { ListOptions, RestClient } from '../rest/rest-client.ts'
 import { FailureLog } from './failure-log.ts'
@@ -22,8 +23,8 @@ export interface WatchedKind<T extends KubeObject = KubeObject> {
    */
   when?(object: T | undefined, old: T | undefined): boolean
   /**
-   * Returns the delay before a key is queued, in ms. Changes during the delay share one reconcile, for reconciles that
-   * are expensive. Default: 0.
+   * Returns the delay before a key is queued, in ms of real time. Changes during the delay share one reconcile, for
+   * reconciles that are expensive. Default: 0.
    */
   delayMs?(key: string, caches: Caches): number
   /**
@@ -65,8 +66,10 @@ export interface ReconcileContext {
   readonly log: (line: string) => void
   /** For metrics of the controller's own queues. */
   readonly metrics?: QueueMetricsProvider
-  /** Queues a key, immediately or after `ms`. */
-  readonly requeue: (key: string, ms?: number) => void
+  /** The time of the cluster, for timestamps and waits. */
+  readonly clock: Clock
+  /** Queues a key, immediately or after `ms` of the clock. */
+  readonly requeue: (key: string, ms?: number, options?: DelayOptions) => void
 }
 
 export interface Controller {
@@ -102,6 +105,8 @@ export interface ControllerClients {
   readonly client: RestClient
   /** For metrics of the queue. */
   readonly metrics?: QueueMetricsProvider
+  /** For events and requeues after a time. Default: the clock of the machine. */
+  readonly clock?: Clock
 }
 
 /**
@@ -113,7 +118,7 @@ export interface ControllerClients {
  */
 export function runController(
   controller: Controller,
-  { informers, client, metrics }: ControllerClients,
+  { informers, client, metrics, clock = systemClock }: ControllerClients,
   log: (line: string) => void,
 ): RunningController {
   const { name, component = name, watches, concurrency } = controller
@@ -124,6 +129,7 @@ export function runController(
     name: controller.queue ?? name,
     metrics,
     concurrency,
+    clock,
     work: async (key) => controller.reconcile?.(key, context),
     onFailure: (key, error) => failures.record(key, error, queue.failures(key)),
   })
@@ -131,10 +137,11 @@ export function runController(
     client,
     caches,
     sharedInformer: (resource) => informers.find(resource),
-    events: new EventRecorder(client, component, log),
+    events: new EventRecorder(client, component, log, () => clock.now()),
     log,
     metrics,
-    requeue: (key, ms = 0) => (ms > 0 ? queue.addAfter(key, ms) : queue.add(key)),
+    clock,
+    requeue: (key, ms = 0, options = {}) => (ms > 0 ? queue.addAfter(key, ms, options) : queue.add(key, options)),
   }
   for (const { resource, selection, keys = ownKey, delayMs, when, onChange } of watches) {
     informers.of(resource, selection).onChange((object, old) => {
@@ -142,7 +149,8 @@ export function runController(
       onChange?.(object, old, context)
       if (when && !when(object, old)) return
       for (const state of [object, old])
-        if (state) for (const key of keys(state, caches)) context.requeue(key, delayMs?.(key, caches))
+        if (state)
+          for (const key of keys(state, caches)) context.requeue(key, delayMs?.(key, caches), { isRealTime: true })
     })
   }
   let running: Promise<void> | undefined

@@ -1,6 +1,7 @@
 /** Runs controllers with shared informers, optionally only while this process is the leader. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import type { Clock } from '../../lib/clock/clock.ts'
 import { plainLog } from '../../lib/log/log.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { type LeaderElectionOptions, LeaderElector, type LeadershipEnd } from '../election/leader-election.ts'
@@ -20,6 +21,8 @@ export interface ManagerOptions {
   readonly log?: (line: string) => void
   /** The registry for the metrics of queues. Default: a new one. */
   readonly metrics?: MetricsRegistry
+  /** The time that the controllers follow. Default: the clock of the machine. */
+  readonly clock?: Clock
 }
 
 export interface Manager {
@@ -49,11 +52,12 @@ export function manager({ client, controllers, leaderElection, log = plainLog, .
   const registry = options.metrics ?? new MetricsRegistry()
   const metrics = workQueueMetrics(registry)
   const stopping = new AbortController()
+  const { clock } = options
   const { promise: ready, resolve } = Promise.withResolvers<void>()
   const work = async (signal: AbortSignal): Promise<void> => {
     const informers = new SharedInformers(client, log)
     const running: RunningController[] = controllers.map((controller) =>
-      runController(controller, { informers, client, metrics }, log),
+      runController(controller, { informers, client, metrics, clock }, log),
     )
     void Promise.all(running.map(({ synced }) => synced)).then(() => resolve())
     if (!signal.aborted) await new Promise((aborted) => signal.addEventListener('abort', aborted, { once: true }))

@@ -4,6 +4,7 @@
  */
 import { hostname } from 'node:os'
 import type { EventsV1Event } from '@kubernetes/client-node'
+import { type Alarm, type Clock, every, systemClock } from '../../lib/clock/clock.ts'
 import type { KubeObject, Model } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { resource } from '../resource.ts'
@@ -52,22 +53,22 @@ export class SeriesRecorder {
   readonly #controller: string
   readonly #instance: string
   readonly #sender: EventSender
-  readonly #now: () => number
+  readonly #clock: Clock
   readonly #tracked = new Map<string, TrackedEvent>()
-  #timer: NodeJS.Timeout | undefined
+  #refreshes: Alarm | undefined
 
   /** `controller` is the `reportingController`; `log` gets errors of writes. */
-  constructor(client: RestClient, controller: string, log: (line: string) => void, now: () => number = Date.now) {
+  constructor(client: RestClient, controller: string, log: (line: string) => void, clock: Clock = systemClock) {
     this.#client = client
     this.#controller = controller
     this.#instance = `${controller}-${hostname()}`
     this.#sender = new EventSender((line) => log(`${controller}: ${line}`))
-    this.#now = now
+    this.#clock = clock
   }
 
   /** Queues an event; never throws and never waits. */
   record({ regarding, related, type, reason, action, note }: RecordedEvent): void {
-    const now = this.#now()
+    const now = this.#clock.now()
     const about = subjectOf(regarding)
     const second = related && subjectOf(related)
     const key = JSON.stringify([type, action, reason, about, second])
@@ -95,31 +96,31 @@ export class SeriesRecorder {
     }
     const created: TrackedEvent = { event, lastMs: now, count: 1, writtenMs: now }
     if (this.#tracked.size < maxTracked) this.#tracked.set(key, created)
-    this.#timer ??= setInterval(() => this.#refresh(), seriesTimeoutMs).unref()
+    this.#refreshes ??= every(this.#clock, seriesTimeoutMs, () => this.#refresh())
     this.#write(created)
   }
 
   /** Drops queued events and records no more. */
   stop(): void {
-    clearInterval(this.#timer)
+    this.#refreshes?.cancel()
     this.#sender.stop()
   }
 
   #refresh(): void {
-    const now = this.#now()
+    const now = this.#clock.now()
     for (const [key, tracked] of this.#tracked) {
       const ended = now - tracked.lastMs >= seriesTimeoutMs
       if (tracked.count > 1 && (ended || now - tracked.writtenMs >= refreshMs)) this.#write(tracked)
       if (ended) this.#tracked.delete(key)
     }
     if (this.#tracked.size > 0) return
-    clearInterval(this.#timer)
-    this.#timer = undefined
+    this.#refreshes?.cancel()
+    this.#refreshes = undefined
   }
 
   #write(tracked: TrackedEvent): void {
     const { event, count, lastMs } = tracked
-    tracked.writtenMs = this.#now()
+    tracked.writtenMs = this.#clock.now()
     const series = count > 1 ? { count, lastObservedTime: microTime(lastMs) } : undefined
     this.#sender.send(async () => {
       const { namespace = '', name = '' } = event.metadata

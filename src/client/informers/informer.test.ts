@@ -188,7 +188,7 @@ test('managedFields are removed by default', async () => {
 })
 
 test('a handler with resyncMs gets all objects at the interval, until it is removed', async (t) => {
-  t.mock.timers.enable({ apis: ['setInterval'] })
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const { informer, run } = scripted([[event('ADDED', object('a', '1')), event('ADDED', object('b', '2')), end('5')]])
   await run()
   const changes: string[] = []

@@ -1,4 +1,5 @@
 /** Informers: hold the objects of a kind in memory, and notify handlers of changes in order. */
+import { type Alarm, type Clock, every, systemClock } from '../../lib/clock/clock.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { FailureLog } from '../controller/failure-log.ts'
 import type { Resource } from '../resource.ts'
@@ -32,11 +33,13 @@ export type ChangeHandler<T> = (object: T | undefined, old: T | undefined) => vo
 export interface HandlerOptions {
   /** Calls the handler with all objects, as unchanged, at this interval in ms. Default: never. */
   readonly resyncMs?: number
+  /** The clock of the interval. Default: the clock of the machine. */
+  readonly clock?: Clock
 }
 
 interface Subscription<T> {
   readonly handler: ChangeHandler<T>
-  readonly timer: NodeJS.Timeout | undefined
+  readonly resyncs: Alarm | undefined
 }
 
 /**
@@ -112,19 +115,19 @@ export class Informer<T extends KubeObject> {
    * handler are logged. Returns a function that removes the handler.
    * @example const remove = informer.onChange((pod) => pod && queue.add(keyOf(pod)))
    */
-  onChange(handler: ChangeHandler<T>, { resyncMs }: HandlerOptions = {}): () => void {
+  onChange(handler: ChangeHandler<T>, { resyncMs, clock = systemClock }: HandlerOptions = {}): () => void {
     const resync = (): void => {
       for (const object of this.#store.all()) this.#call(handler, object, object)
     }
     const subscription: Subscription<T> = {
       handler,
-      timer: resyncMs ? setInterval(resync, resyncMs).unref() : undefined,
+      resyncs: resyncMs ? every(clock, resyncMs, resync) : undefined,
     }
     this.#handlers.add(subscription)
     for (const object of this.#store.all()) this.#call(handler, object, undefined)
     return () => {
       this.#handlers.delete(subscription)
-      clearInterval(subscription.timer)
+      subscription.resyncs?.cancel()
     }
   }
 
@@ -142,7 +145,7 @@ export class Informer<T extends KubeObject> {
       remove: (object) => this.#remove(object),
     }
     await new Reflector({ ...options, failures, sink }).run(signal)
-    for (const { timer } of this.#handlers) clearInterval(timer)
+    for (const { resyncs } of this.#handlers) resyncs?.cancel()
   }
 
   #replace(items: readonly T[]): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MovableClock } from '../../lib/clock/movable-clock.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { workQueueMetrics } from './queue-metrics.ts'
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
@@ -114,6 +115,47 @@ test('a key that is delayed twice is processed once, at the earlier time', async
   assert.deepEqual(worked, ['a', 'b'])
   t.mock.timers.tick(60_000)
   assert.deepEqual(worked, ['a', 'b'])
+})
+
+/** A paused clock and a queue that follows it. */
+function pausedQueue(options: Partial<WorkQueueOptions> = {}) {
+  const clock = new MovableClock()
+  clock.move(0, 0)
+  return { clock, ...heldQueue(4, { ...options, clock }) }
+}
+
+/** Resolves when alarms that are due have rung. */
+const turn = () => new Promise((resolve) => setTimeout(resolve, 5))
+
+test('a delayed key follows the clock of the queue', async () => {
+  const { queue, worked, clock } = pausedQueue()
+  queue.start()
+  queue.addAfter('a', 3_600_000)
+  queue.addAfter('b', 1)
+  await turn()
+  assert.deepEqual(worked, [])
+  clock.move(3_599_999, 0)
+  await turn()
+  assert.deepEqual(worked, ['b'])
+  clock.move(1, 0)
+  await turn()
+  assert.deepEqual(worked, ['b', 'a'])
+  clock.stop()
+})
+
+test('retries and delays of real time do not wait for a paused clock, and leave its delays in place', async () => {
+  const { queue, worked, held, clock } = pausedQueue({ retryMs: { shortest: 1, longest: 1 } })
+  queue.start()
+  queue.addAfter('a', 60_000)
+  queue.addAfter('a', 1, { isRealTime: true })
+  while (worked.length < 1) await turn()
+  held.get('a')!.reject(new Error('not now'))
+  while (worked.length < 2) await turn()
+  held.get('a')!.resolve()
+  clock.move(60_000, 0)
+  while (worked.length < 3) await turn()
+  assert.deepEqual(worked, ['a', 'a', 'a'])
+  clock.stop()
 })
 
 test('the back-off of a failing key grows until it succeeds', async (t) => {

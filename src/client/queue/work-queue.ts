@@ -2,7 +2,7 @@
  * A queue of keys to process. A key that is added several times waits once and is never processed concurrently. After a
  * failure it is requeued with exponential back-off per key, and a rate limit for all keys.
  */
-import { timerMs } from '../../lib/flow/timer-ms.ts'
+import { type Alarm, type Clock, systemClock } from '../../lib/clock/clock.ts'
 import { type RateLimit, TokenBucket } from '../connection/pacing/token-bucket.ts'
 import type { QueueMetrics, QueueMetricsProvider } from './queue-metrics.ts'
 import { WaitingKeys } from './waiting-keys.ts'
@@ -21,6 +21,8 @@ export interface WorkQueueOptions {
   /** Rate limit for the retries of all keys. Default: 100 per second after a burst of 1,000. */
   readonly retryLimit?: RateLimit
   readonly metrics?: QueueMetricsProvider
+  /** For `addAfter`. Default: the clock of the machine. */
+  readonly clock?: Clock
 }
 
 export interface AddOptions {
@@ -28,14 +30,22 @@ export interface AddOptions {
   readonly priority?: number
 }
 
+export interface DelayOptions extends AddOptions {
+  /**
+   * True for a delay of real time, as of retries and batches, which must end even if the queue's clock is paused.
+   * Default: false.
+   */
+  readonly isRealTime?: boolean
+}
+
 const defaultRetryMs = { shortest: 5, longest: 60_000 }
 const defaultRetryLimit: RateLimit = { qps: 100, burst: 1000 }
 
 /** A key that is added later. */
 interface Delayed {
+  /** In ms of `Clock.elapsed`. */
   readonly at: number
-  readonly timer: NodeJS.Timeout
-  readonly priority: number
+  readonly alarm: Alarm
 }
 
 /**
@@ -58,13 +68,16 @@ export class WorkQueue {
   /** Keys that were added while in process, with their priorities. */
   readonly #dirty = new Map<string, number>()
   readonly #failures = new Map<string, number>()
-  readonly #delayed = new Map<string, Delayed>()
+  readonly #clock: Clock
+  /** Delayed keys by clock. Times of different clocks cannot be compared, so a key may be in both maps. */
+  readonly #delayed = new Map<Clock, Map<string, Delayed>>()
   #state: 'filling' | 'working' | 'draining' | 'stopped' = 'filling'
   readonly #idle = Promise.withResolvers<void>()
 
   constructor(options: WorkQueueOptions) {
     const { name = '', retryMs = defaultRetryMs, retryLimit = defaultRetryLimit, metrics } = options
     this.#options = options
+    this.#clock = options.clock ?? systemClock
     this.#retryMs = retryMs
     this.#retries = new TokenBucket(retryLimit)
     this.#metrics = metrics?.(name, () => ({ depth: this.#waiting.size, working: this.#working.values() }))
@@ -87,27 +100,31 @@ export class WorkQueue {
     this.#next()
   }
 
-  /** Adds a key after `ms`, or earlier if an earlier addition is pending. */
-  addAfter(key: string, ms: number, { priority = 0 }: AddOptions = {}): void {
+  /** Adds a key after `ms` of the queue's clock, or earlier if an earlier addition is pending. */
+  addAfter(key: string, ms: number, { priority = 0, isRealTime = false }: DelayOptions = {}): void {
     if (this.#isEnding) return
-    const at = performance.now() + ms
-    const present = this.#delayed.get(key)
+    const clock = isRealTime ? systemClock : this.#clock
+    const delayed = this.#delayed.get(clock) ?? new Map<string, Delayed>()
+    this.#delayed.set(clock, delayed)
+    const at = clock.elapsed() + ms
+    const present = delayed.get(key)
     if (present && present.at <= at) return
-    clearTimeout(present?.timer)
-    const timer = setTimeout(() => {
-      this.#delayed.delete(key)
+    present?.alarm.cancel()
+    const alarm = clock.after(ms, () => {
+      delayed.delete(key)
       this.add(key, { priority })
-    }, timerMs(ms)).unref()
-    this.#delayed.set(key, { at, timer, priority })
+    })
+    delayed.set(key, { at, alarm })
   }
 
-  /** Counts a failure and adds the key after its back-off. */
+  /** Counts a failure and adds the key after its back-off, in real time. */
   addRateLimited(key: string, options?: AddOptions): void {
     const failures = this.failures(key)
     this.#failures.set(key, failures + 1)
     this.#metrics?.retried()
     const { shortest, longest } = this.#retryMs
-    this.addAfter(key, Math.max(Math.min(shortest * 2 ** failures, longest), this.#retries.take()), options)
+    const ms = Math.max(Math.min(shortest * 2 ** failures, longest), this.#retries.take())
+    this.addAfter(key, ms, { ...options, isRealTime: true })
   }
 
   /** Resets the failures of a key. */
@@ -142,7 +159,7 @@ export class WorkQueue {
   }
 
   #end(): Promise<void> {
-    for (const { timer } of this.#delayed.values()) clearTimeout(timer)
+    for (const delayed of this.#delayed.values()) for (const { alarm } of delayed.values()) alarm.cancel()
     this.#delayed.clear()
     this.#resolveIfIdle()
     return this.#idle.promise

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultFeatures } from '../../api/features/feature-gates.ts'
+import { systemClock } from '../../lib/clock/clock.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { ControllerEnvironment } from '../descriptor.ts'
 import { FlagValues } from '../flags.ts'
@@ -12,6 +13,7 @@ const sources: ControllerEnvironment = {
   signer: { read: none, sign: none },
   signToken: none,
   features: defaultFeatures,
+  clock: systemClock,
 }
 
 /** The error for a flag's value; undefined if it is valid. */

@@ -4,6 +4,8 @@ import { timerMs } from '../flow/timer-ms.ts'
 export interface Clock {
   /** The current time, in ms since 1970. */
   now(): number
+  /** The ms of this clock that have passed since any time. A correction of the machine's time does not move it. */
+  elapsed(): number
   /**
    * Calls `ring` once after `ms` of this clock, and never synchronously. An alarm does not keep the process running.
    *
@@ -23,6 +25,7 @@ export interface Alarm {
 /** The clock of the machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   after(ms, ring) {
     const timer = setTimeout(ring, timerMs(ms)).unref()
     return { cancel: () => clearTimeout(timer) }

@@ -56,6 +56,10 @@ export class MovableClock implements Clock {
     return Math.floor(time)
   }
 
+  elapsed(): number {
+    return this.current().elapsed
+  }
+
   /** The course as if it had changed now. */
   current(): Course {
     if (this.memory.changes !== this.#changes) this.#read()

@@ -70,7 +70,7 @@ export class ServiceProxy {
 
   constructor(options: ServiceProxyOptions) {
     this.#options = options
-    this.#events = new SeriesRecorder(options.client, 'kube-proxy', options.log, options.now)
+    this.#events = new SeriesRecorder(options.client, 'kube-proxy', options.log)
     this.#informers = new SharedInformers(options.client, options.log, [
       transformed({ resource: services, transform: trimmedService }),
       transformed({ resource: endpointSlices, transform: trimmedSlice }),
