@@ -1,7 +1,7 @@
 /** Messages of the netlink family `wireguard` (linux/wireguard.h). */
 import { addressFromBytes, addressToBytes, families, familyOf } from '../address-bytes.ts'
 import { attribute, decodeAttributes, nested, text, uint8, uint16, uint32 } from '../message.ts'
-import type { WireguardChange, WireguardPeer, WireguardState } from './wireguard-device.ts'
+import type { PeerChange, WireguardChange, WireguardPeer, WireguardState } from './wireguard-device.ts'
 
 const device = { name: 2, privateKey: 3, publicKey: 4, listenPort: 6, peers: 8 } as const
 const peer = { publicKey: 1, presharedKey: 2, flags: 3, endpoint: 4, keepalive: 5, allowedIPs: 9 } as const
@@ -30,16 +30,16 @@ export function encodeChange(
 const encodeRemoval = (publicKey: Buffer): Buffer =>
   nested(element, attribute(peer.publicKey, publicKey), uint32(peer.flags, peerFlags.remove))
 
-function encodePeer({ publicKey, presharedKey, endpoint, keepaliveSeconds, allowedIPs }: WireguardPeer): Buffer {
+function encodePeer({ publicKey, presharedKey, endpoint, keepaliveSeconds, allowedIPs }: PeerChange): Buffer {
   return nested(
     element,
     attribute(peer.publicKey, publicKey),
     // Zeros: none.
     attribute(peer.presharedKey, presharedKey ?? Buffer.alloc(32)),
-    uint32(peer.flags, peerFlags.replaceAllowedIPs),
+    ...(allowedIPs ? [uint32(peer.flags, peerFlags.replaceAllowedIPs)] : []),
     ...(endpoint ? [attribute(peer.endpoint, encodeEndpoint(endpoint))] : []),
     uint16(peer.keepalive, keepaliveSeconds),
-    nested(peer.allowedIPs, ...allowedIPs.map(encodeRange)),
+    ...(allowedIPs ? [nested(peer.allowedIPs, ...allowedIPs.map(encodeRange))] : []),
   )
 }
 

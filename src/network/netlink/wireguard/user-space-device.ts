@@ -67,8 +67,9 @@ export function encodeChange({ privateKey, listenPort, peers = [], removed = [] 
     lines.push(`public_key=${publicKey.toString('hex')}`)
     lines.push(`preshared_key=${(presharedKey ?? Buffer.alloc(32)).toString('hex')}`)
     if (endpoint) lines.push(`endpoint=${endpointText(endpoint)}`)
-    lines.push(`persistent_keepalive_interval=${keepaliveSeconds}`, 'replace_allowed_ips=true')
-    for (const range of allowedIPs) lines.push(`allowed_ip=${range}`)
+    lines.push(`persistent_keepalive_interval=${keepaliveSeconds}`)
+    if (allowedIPs) lines.push('replace_allowed_ips=true')
+    for (const range of allowedIPs ?? []) lines.push(`allowed_ip=${range}`)
   }
   return `${lines.join('\n')}\n\n`
 }

@@ -37,6 +37,15 @@ test('peers are decoded from netlink as they were encoded', () => {
   assert.deepEqual(state.peers, peers)
 })
 
+test('a peer whose ranges remain is set without them', () => {
+  const change = { peers: [{ ...peers[0]!, allowedIPs: undefined }] }
+  const [encoded] = decodeState([decodeAttributes(Buffer.concat(encodeChange('x', change)))]).peers
+  assert.deepEqual(encoded, { ...peers[0]!, allowedIPs: [] })
+  assert.doesNotMatch(Buffer.concat(encodeChange('x', change)).toString('hex'), /0800030002000000/)
+  assert.match(Buffer.concat(encodeChange('x', { peers })).toString('hex'), /0800030002000000/)
+  assert.doesNotMatch(encodeText(change), /allowed_ip/)
+})
+
 test('a peer that continues in another message has the ranges of both', () => {
   const parts = [['10.244.2.0/24'], ['10.244.3.0/24']].map((allowedIPs) =>
     decodeAttributes(Buffer.concat(encodeChange('x', { peers: [{ ...peers[0]!, allowedIPs }] }))),

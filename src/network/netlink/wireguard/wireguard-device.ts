@@ -21,11 +21,17 @@ export interface WireguardState {
   readonly peers: readonly WireguardPeer[]
 }
 
+/** A peer as it is set. While its ranges are replaced, the kernel discards its packets for a moment. */
+export interface PeerChange extends Omit<WireguardPeer, 'allowedIPs'> {
+  /** Undefined: those of the device remain. */
+  readonly allowedIPs?: readonly string[] | undefined
+}
+
 export interface WireguardChange {
   readonly privateKey?: Buffer | undefined
   readonly listenPort?: number | undefined
-  /** Peers that are added, or replaced with their ranges. Others remain. */
-  readonly peers?: readonly WireguardPeer[] | undefined
+  /** Peers that are added or changed. Others remain. */
+  readonly peers?: readonly PeerChange[] | undefined
   /** Public keys of peers that are removed. */
   readonly removed?: readonly Buffer[] | undefined
 }

@@ -108,14 +108,18 @@ export class WireguardNetwork implements BackendNetwork {
     const privateKey = present.publicKey?.equals(this.#publicKey) ? undefined : this.#settings.privateKey
     const listenPort = present.listenPort === port ? undefined : port
     const known = new Map(present.peers.map((peer) => [keyOf(peer), peer]))
-    const peers = (wanted ?? []).filter((peer) => {
-      const found = known.get(keyOf(peer))
-      return !found || !hasSameRanges(found, peer) || !isDeepStrictEqual(this.#written.get(name + keyOf(peer)), peer)
-    })
+    const hasRanges = (peer: WireguardPeer): boolean => hasSameRanges(known.get(keyOf(peer)), peer)
+    const peers = (wanted ?? []).filter(
+      (peer) => !hasRanges(peer) || !isDeepStrictEqual(this.#written.get(name + keyOf(peer)), peer),
+    )
     const keys = new Set((wanted ?? []).map(keyOf))
     const removed = wanted ? present.peers.filter((peer) => !keys.has(keyOf(peer))) : []
     if (!privateKey && listenPort === undefined && peers.length + removed.length === 0) return
-    await device.change({ privateKey, listenPort, peers, removed: removed.map(({ publicKey }) => publicKey) })
+    await device.change({
+      ...{ privateKey, listenPort, removed: removed.map(({ publicKey }) => publicKey) },
+      // A restart of flannel must lose no packet.
+      peers: peers.map((peer) => (hasRanges(peer) ? { ...peer, allowedIPs: undefined } : peer)),
+    })
     for (const peer of removed) {
       this.#written.delete(name + keyOf(peer))
       this.#context.log(`wireguard: no peer ${keyOf(peer)} on ${name}`)
@@ -130,5 +134,5 @@ export class WireguardNetwork implements BackendNetwork {
 
 const keyOf = ({ publicKey }: Pick<WireguardPeer, 'publicKey'>): string => publicKey.toString('base64')
 
-const hasSameRanges = (one: WireguardPeer, other: WireguardPeer): boolean =>
-  isDeepStrictEqual([...one.allowedIPs].sort(), [...other.allowedIPs].sort())
+const hasSameRanges = (one: WireguardPeer | undefined, other: WireguardPeer): boolean =>
+  one !== undefined && isDeepStrictEqual([...one.allowedIPs].sort(), [...other.allowedIPs].sort())
