@@ -23,6 +23,8 @@ export class MessageBatch {
   readonly #vectors = Buffer.alloc(vector.size * batchSize)
   readonly #addresses = Buffer.alloc(addressSize * batchSize)
   readonly #base: number
+  /** The destination of each message. */
+  readonly #destinations: (Buffer | undefined)[] = Array.from({ length: batchSize })
 
   constructor(addressOf: (memory: Uint8Array) => number, slotSize: number) {
     this.slotSize = slotSize
@@ -59,6 +61,8 @@ export class MessageBatch {
   /** Prepares a packet for sending: its size in bytes, and a `struct sockaddr_in`. */
   prepare(i: number, size: number, destination: Buffer): void {
     this.#vectors.writeUInt32LE(size, i * vector.size + vector.length)
+    if (this.#destinations[i] === destination) return
+    this.#destinations[i] = destination
     destination.copy(this.#addresses, i * addressSize)
   }
 

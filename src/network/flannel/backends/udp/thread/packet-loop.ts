@@ -62,31 +62,51 @@ export class PacketLoop {
 
   /** Runs until `stop`. */
   run(): void {
-    const { calls, wake, onWake, tun } = this.#options
+    let sentBefore = false
     while (!this.#isStopped) {
-      const isPaused = this.#isPaused()
-      this.#scratch.writeInt32LE(isPaused ? -1 : tun, 0)
-      calls.poll(this.#scratchAt, 3, isPaused ? pauseMs : longestWaitMs)
-      if ((this.#scratch.readUInt16LE(2 * entrySize + 6) & readable) !== 0) {
-        calls.read(wake, this.#scratchAt + packetAt, 8)
-        onWake()
-      }
-      // Reading what may be there is cheaper than asking.
-      for (let turn = 0; turn < turnsPerPoll && !this.#isStopped; turn++) {
-        const sent = isPaused ? false : this.#carryOut()
-        const received = this.#carryIn()
-        if (!sent && !received) break
+      let { out, in: isIn } = this.#wait()
+      // A single packet needs three calls: poll, and one each to take it and to pass it on. More of them come together.
+      let isBurst = out && (isIn || sentBefore)
+      sentBefore = out
+      for (let turn = 0; (out || isIn) && turn < turnsPerPoll && !this.#isStopped; turn++) {
+        const received = isIn ? this.#carryIn() : 0
+        // The answer may be there already, if this machine itself gives it.
+        const sent = out || received > 0 ? this.#carryOut(isBurst || received > 1 ? batchSize : 1) : 0
+        // Reading what may be there is cheaper than asking.
+        isBurst = sent > 1 || received > 1
+        out = isBurst
+        isIn = isBurst
       }
     }
   }
 
-  /** Sends packets of the device. True if there were some. */
-  #carryOut(): boolean {
+  /** Waits for packets of this machine (`out`) or of others (`in`), and reads commands. */
+  #wait(): { readonly out: boolean; readonly in: boolean } {
+    const { calls, wake, onWake, tun } = this.#options
+    const isPaused = this.#isPaused()
+    this.#scratch.writeInt32LE(isPaused ? -1 : tun, 0)
+    // After an interrupted call, the results are those of an earlier one.
+    if (calls.poll(this.#scratchAt, 3, isPaused ? pauseMs : longestWaitMs) <= 0) return { out: false, in: false }
+    if (this.#happened(2)) {
+      calls.read(wake, this.#scratchAt + packetAt, 8)
+      onWake()
+    }
+    return { out: this.#happened(0), in: this.#happened(1) }
+  }
+
+  /** True if poll has found something, also an error, which reading reports. */
+  #happened(entry: number): boolean {
+    return this.#scratch.readUInt16LE(entry * entrySize + 6) !== 0
+  }
+
+  /** Sends packets of the device, at most so many. Returns how many were read. */
+  #carryOut(most: number): number {
     const { calls, tun, report } = this.#options
     const batch = this.#outgoing
+    if (this.#isPaused()) return 0
     let count = 0
     let reads = 0
-    for (; reads < batchSize; reads++) {
+    for (; reads < most; reads++) {
       const size = calls.read(tun, batch.address(count), batch.slotSize)
       if (size < 0) {
         const errno = calls.errno()
@@ -99,7 +119,7 @@ export class PacketLoop {
       if (this.#prepare(count, size)) count++
     }
     if (count > 0) this.#send(count)
-    return reads > 0
+    return reads
   }
 
   /** False for a packet that is not sent. */
@@ -139,15 +159,15 @@ export class PacketLoop {
     }
   }
 
-  /** Gives packets of nodes to the device. True if there were some. */
-  #carryIn(): boolean {
+  /** Gives packets of nodes to the device. Returns their number. */
+  #carryIn(): number {
     const { calls, socket, report } = this.#options
     const batch = this.#incoming
     const count = calls.receiveMany(socket, batch.messages, batchSize, dontWait, 0)
     if (count < 0) {
       const errno = calls.errno()
       if (errno !== EAGAIN && errno !== EINTR) report('receive a packet', errno)
-      return false
+      return 0
     }
     for (let i = 0; i < count; i++) {
       const size = batch.receivedSize(i)
@@ -156,7 +176,7 @@ export class PacketLoop {
       if (decrementTtl(batch.bytes, at)) this.#write(batch.address(i), size)
     }
     batch.reset(count)
-    return count > 0
+    return count
   }
 
   #write(address: number, size: number): void {
