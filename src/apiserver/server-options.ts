@@ -11,6 +11,7 @@ import type { AuthenticationOptions } from './authentication/index.ts'
 import type { AuthorizationOptions } from './authorization/index.ts'
 import type { PolicyRule } from './authorization/rbac/index.ts'
 import type { ComponentRights } from './bootstrap/roles/component-rights.ts'
+import type { FirstObjectTemplates } from './bootstrap/templates/first-object-templates.ts'
 import type { HttpOptions } from './chain/index.ts'
 import type { EncryptionOptions } from './encryption/index.ts'
 import type { FlowControlOptions } from './flow-control/index.ts'
@@ -108,6 +109,11 @@ export interface ApiServerOptions extends AuthenticationOptions {
    * kubeadm's. Default: machines cannot join.
    */
   readonly joinedNodes?: readonly PolicyRule[] | undefined
+  /**
+   * The first objects of servers of this process: the first one with certain options fills it, and the others copy
+   * the objects into their stores if these are empty. Default: each server creates its own.
+   */
+  readonly templates?: FirstObjectTemplates | undefined
   /**
    * Serves `/debug/testing/`, by which administrators read the latest requests, order faults and restore snapshots: for
    * servers that live for tests. Default: false.

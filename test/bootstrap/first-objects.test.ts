@@ -16,6 +16,14 @@ interface Item {
   spec?: { ports?: { targetPort?: number }[] }
 }
 
+interface Created {
+  readonly metadata: {
+    readonly uid: string
+    readonly creationTimestamp: string
+    readonly managedFields: readonly { readonly time: string }[]
+  }
+}
+
 type Lists = Readonly<Record<string, readonly Item[]>>
 
 const file = readFileSync(join(import.meta.dirname, 'objects-1.36.json.gz'))
@@ -47,16 +55,30 @@ const byName = (items: readonly Item[]): object =>
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   )
 
-test('a fresh server has exactly the objects of 1.36', async (t) => {
-  const cluster = await testCluster(t, { controllers: ['*'] })
-  for (const [path, items] of Object.entries(recorded))
-    await t.test(path, async () => {
-      const wanted = byName(items)
-      // Controllers complete some: the finalizer of the ServiceCIDR, the rules of aggregated roles.
-      await waitFor(path, async () => {
-        const { items: live } = (await cluster.call('GET', path)) as unknown as { readonly items: readonly Item[] }
-        assert.deepEqual(byName(live), wanted)
-        return true
+for (const order of ['first', 'second'])
+  test(`the ${order} fresh server of a process has exactly the objects of 1.36`, async (t) => {
+    const cluster = await testCluster(t, { controllers: ['*'] })
+    for (const [path, items] of Object.entries(recorded))
+      await t.test(path, async () => {
+        const wanted = byName(items)
+        // Controllers complete some: the finalizer of the ServiceCIDR, the rules of aggregated roles.
+        await waitFor(path, async () => {
+          const { items: live } = (await cluster.call('GET', path)) as unknown as { readonly items: readonly Item[] }
+          assert.deepEqual(byName(live), wanted)
+          return true
+        })
       })
-    })
+  })
+
+test('first objects that are copied have UIDs of their own and the time of their cluster', async (t) => {
+  const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin'
+  const created = async (): Promise<Created> => {
+    const cluster = await testCluster(t, { controllers: false })
+    return (await cluster.call('GET', path)) as unknown as Created
+  }
+  const [first, second] = [await created(), await created()]
+  assert.notEqual(first.metadata.uid, second.metadata.uid)
+  const { creationTimestamp, managedFields } = second.metadata
+  assert.ok(Date.now() - Date.parse(creationTimestamp) < 60_000, creationTimestamp)
+  for (const { time } of managedFields) assert.equal(time, creationTimestamp)
 })

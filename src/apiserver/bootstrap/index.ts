@@ -16,6 +16,8 @@ export interface Bootstrap {
   readonly isServed: (group: string, plural: string) => boolean
   readonly context: Writer
   readonly addedRoles: AddedRoles
+  /** True if the namespaces, priority classes and roles exist: only objects that change by time are ensured then. */
+  readonly hasCopies: boolean
   readonly log: (line: string) => void
 }
 
@@ -28,21 +30,23 @@ export async function ensureBootstrapObjects({
   isServed,
   context: writer,
   addedRoles,
+  hasCopies,
   log,
 }: Bootstrap): Promise<void> {
-  await Promise.all([
-    ensureObjects({ writer, resource: find('v1/namespaces'), objects: systemNamespaces, log }),
-    ensureObjects({
-      writer,
-      resource: find('scheduling.k8s.io/v1/priorityclasses'),
-      objects: systemPriorityClassObjects,
-      log,
-    }),
-  ])
+  if (!hasCopies)
+    await Promise.all([
+      ensureObjects({ writer, resource: find('v1/namespaces'), objects: systemNamespaces, log }),
+      ensureObjects({
+        writer,
+        resource: find('scheduling.k8s.io/v1/priorityclasses'),
+        objects: systemPriorityClassObjects,
+        log,
+      }),
+    ])
   // These are in the namespaces.
   const tracking = [legacyTokenTracking(Date.now())]
   await Promise.all([
-    ensureRoles(find, isServed, writer, addedRoles, log),
+    hasCopies ? undefined : ensureRoles(find, isServed, writer, addedRoles, log),
     ensureObjects({ writer, resource: find('v1/configmaps'), objects: tracking, reconcile: reconciledTracking, log }),
   ])
 }

@@ -63,6 +63,8 @@ export interface ServerParts {
   readonly authentication: Authentication
   readonly authorizer: Authorizer
   readonly admission: AdmissionChain
+  /** True if the store has begun with copies of the first objects of an earlier server. */
+  readonly hasCopies: boolean
   /** The identity of the server's own writes. */
   readonly writer: Writer
   /** Undefined if priority and fairness is off. */

@@ -6,9 +6,9 @@ import { component } from './component.ts'
 
 export const firstObjects = component({
   name: 'first objects',
-  needs: ['options', 'registry', 'find', 'apis', 'writer', 'metrics', 'boot', 'log'],
+  needs: ['options', 'registry', 'find', 'apis', 'writer', 'metrics', 'boot', 'hasCopies', 'log'],
   gives: ['flow'],
-  async start({ options, registry, find, apis, writer, metrics, boot, log }, lifetime) {
+  async start({ options, registry, find, apis, writer, metrics, boot, hasCopies, log }, lifetime) {
     const served = apis.find.bind(apis)
     const isServed = (group: string, plural: string): boolean =>
       ['v1', 'v1beta1', 'v1alpha1'].some((version) => served(group, version, plural) !== undefined)
@@ -18,7 +18,7 @@ export const firstObjects = component({
     lifetime.onEnd(() => flow?.stop())
     const addedRoles = { components: options.componentRights, joinedNodes: options.joinedNodes }
     await Promise.all([
-      boot.during('objects', ensureBootstrapObjects({ find, isServed, context: writer, addedRoles, log })),
+      boot.during('objects', ensureBootstrapObjects({ find, isServed, context: writer, addedRoles, hasCopies, log })),
       flow && boot.during('flowControl', flow.start()),
     ])
     return { flow }

@@ -12,6 +12,7 @@ import { auditLog, metrics } from './observability.ts'
 import { chain, documents, endpoints } from './requests.ts'
 import { resourceMetrics } from './resource-metrics.ts'
 import { resources } from './resources.ts'
+import { copiedObjects, templates } from './templates.ts'
 import { testControl } from './test-control.ts'
 
 /** In the order of their start. */
@@ -19,6 +20,7 @@ export const serverComponents: readonly Component<ServerParts>[] = [
   metrics,
   auditLog,
   resources,
+  copiedObjects,
   boot,
   serviceAddresses,
   access,
@@ -31,6 +33,7 @@ export const serverComponents: readonly Component<ServerParts>[] = [
   documents,
   endpoints,
   chain,
+  templates,
   listener,
   ownService,
   identity,

@@ -1,5 +1,6 @@
 /** The API server of a cluster. */
 import { defaultHeaders } from '../../apiserver/authentication/request-header.ts'
+import { FirstObjectTemplates } from '../../apiserver/bootstrap/templates/first-object-templates.ts'
 import { joinedBundles } from '../../apiserver/certificates/signed-by.ts'
 import type { ApiServerOptions } from '../../apiserver/server.ts'
 import { addressAt, parseCidr } from '../../lib/cidr.ts'
@@ -13,12 +14,15 @@ import { isJoinable } from './joining.ts'
 
 /** Enabled in clusters besides the plugins of a separate API server, as kubeadm does. */
 const clusterPlugins: readonly string[] = ['NodeRestriction']
+/** Of all clusters in memory: those on disks begin once. */
+const templates = new FirstObjectTemplates()
 const notStarted = 'not started yet'
 
 type Needs =
   | 'options'
   | 'addresses'
   | 'data'
+  | 'etcd'
   | 'flagged'
   | 'store'
   | 'otherStores'
@@ -37,6 +41,7 @@ export const apiServer = component({
     'options',
     'addresses',
     'data',
+    'etcd',
     'flagged',
     'store',
     'otherStores',
@@ -126,6 +131,7 @@ function servingOptions(
     verbosity: options.verbosity,
     // Its requests would delay the start of the nodes.
     testControl: options.testControl,
+    templates: parts.data || parts.etcd ? undefined : templates,
     warmUp: options.warmUp && { after: synced },
     componentRights: realNode?.rights,
     joinedNodes: isJoinable(parts) ? policyRights.rules : undefined,
