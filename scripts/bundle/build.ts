@@ -15,6 +15,7 @@ import { type BuildRecord, retainedBuilds } from './old-builds.ts'
 import { packageEntries, packList } from './package-files.ts'
 import { namedExports, unlimitedSignals, withoutChildProcess, withoutNative } from './plugins.ts'
 import { programStarts } from './running-programs.ts'
+import { tracePage } from './trace-page.ts'
 
 const root = join(import.meta.dirname, '../..')
 const output = join(root, '.build')
@@ -108,6 +109,7 @@ await import('../generate/schema.ts')
 await import('../generate/protobuf.ts')
 const files = await bundle()
 files.set('launcher.sh', readFileSync(join(root, 'src/tools/envtest/launcher.sh'), 'utf8'))
+files.set('trace-page.html', await tracePage(root))
 for (const [name, text] of await packageEntries(root, Object.keys(exported))) files.set(name, text)
 files.set('.npmignore', packList(packed()))
 writeFiles()

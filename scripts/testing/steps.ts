@@ -19,6 +19,10 @@ const reporter = ['--test-reporter', script('testing/reporter.ts'), '--test-repo
 export const staticChecks: readonly Step[] = [
   { name: 'types', command: [bin('tsc'), '--noEmit'] },
   {
+    name: 'types in the browser',
+    command: [bin('tsc'), '--noEmit', '-p', 'src/apiserver/test-control/traces/page/browser'],
+  },
+  {
     name: 'published types',
     command: [bin('tsc'), '-p', 'tsconfig.types.json', '--emitDeclarationOnly', 'false', '--noEmit'],
   },

@@ -50,7 +50,7 @@ export interface ChainOptions {
   readonly auditing?: Auditing
   readonly http?: HttpOptions
   /** Filters of the control of tests. Default: none. */
-  readonly testControl?: { readonly logged: Filter; readonly faulty: Filter }
+  readonly testControl?: { readonly logged: Filter; readonly authenticated: Filter; readonly faulty: Filter }
   /** Logs requests. Default: none. */
   readonly requestLog?: Filter | undefined
   /** Default: those of 1.36. */
@@ -99,6 +99,7 @@ export function buildChain(options: ChainOptions, director: Handler): Handler {
       timeout(options.requestTimeoutMs, options.metrics),
       authentication(options.authentication, options.attempts),
       ...when(auditing, () => audit(auditing!, statusErrorOf)),
+      ...when(testControl, () => testControl!.authenticated),
       impersonation(options.authorizer, options.impersonations, options.features),
       ...when(testControl, () => testControl!.faulty),
       'admit' in options.flow

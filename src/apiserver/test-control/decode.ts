@@ -7,9 +7,9 @@ const maxBodyBytes = 64 * 1024
 /** The type of each field of a body. */
 export type Fields = Readonly<Record<string, 'string' | 'number' | 'boolean'>>
 
-/** Reads a JSON object, whose fields it checks. An empty body is an empty object. */
-export async function decodeBody<T extends object>(request: Request, fields: Fields): Promise<T> {
-  const text = (await request.body(maxBodyBytes)).toString()
+/** Reads a JSON object, whose fields it checks. An empty body is an empty object. Default of `limit`: 64 KiB. */
+export async function decodeBody<T extends object>(request: Request, fields: Fields, limit = maxBodyBytes): Promise<T> {
+  const text = (await request.body(limit)).toString()
   const value = text === '' ? {} : parsed(text)
   if (!isObject(value)) throw badRequest('The body must be a JSON object.')
   for (const [name, member] of Object.entries(value)) {

@@ -8,12 +8,15 @@ import type { LiveWatches, WatchEnd } from './live-watches.ts'
 import type { RequestLog } from './request-log.ts'
 import { matchFields, type RequestMatch, testControlPath } from './request-match.ts'
 import type { Snapshots } from './snapshots.ts'
+import { tracesOf } from './traces/trace-endpoints.ts'
+import type { Traces } from './traces/traces.ts'
 
 export interface TestControlParts {
   readonly log: RequestLog
   readonly faults: Faults
   readonly watches: LiveWatches
   readonly snapshots: Snapshots
+  readonly traces: Traces
 }
 
 const watchFields = {
@@ -40,6 +43,8 @@ async function respond(parts: TestControlParts, request: Request): Promise<Respo
       return name === undefined ? watches(parts.watches, request) : pageNotFound()
     case 'snapshots':
       return snapshotsOf(parts.snapshots, request, name, action)
+    case 'traces':
+      return tracesOf(parts.traces, request, name, action)
     default:
       return pageNotFound()
   }

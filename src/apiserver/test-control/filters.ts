@@ -9,13 +9,14 @@ import type { Faults } from './faults.ts'
 import { expireWatch, type LiveWatches } from './live-watches.ts'
 import type { RecordedBodies } from './recorded-bodies.ts'
 import type { RequestLog } from './request-log.ts'
+import type { RequestRecorder } from './traces/request-recorder.ts'
 
 /** Logs requests; the first filter that sees the parsed target. */
-export const logged = (log: RequestLog, bodies: RecordedBodies) => ({
+export const logged = (log: RequestLog, bodies: RecordedBodies, recorder: RequestRecorder) => ({
   begin: (request: Request): void => bodies.record(request),
   answered(request: Request, response: Response): Response {
     log.end(request, response)
-    return response
+    return recorder.answered(request, response)
   },
 })
 

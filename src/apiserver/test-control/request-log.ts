@@ -57,6 +57,11 @@ export class RequestLog {
     this.#hits.set(request, fault)
   }
 
+  /** Returns the number of the fault that hit the request. */
+  faultOf(request: Request): number | undefined {
+    return this.#hits.get(request)
+  }
+
   /** Adds an answered request; the oldest one is dropped if there are more than 10,000. */
   end(request: Request, response: Response): void {
     if (isOfTestKit(request)) return
