@@ -21,7 +21,9 @@ function addFiles(folder: string, { modules }: Kernel): void {
   copyKoffi(folder)
   for (const path of ['lib', 'etc', 'var']) mkdirSync(join(folder, path), { recursive: true })
   symlinkSync('/run', join(folder, 'var/run'))
-  writeFileSync(join(folder, 'etc/strongswan.conf'), `charon {\n  load = ${plugins.join(' ')}\n}\n`)
+  // Exponents of 4096 bits, the default, would take this machine seconds for each connection.
+  const settings = `load = ${plugins.join(' ')}\n  dh_exponent_ansi_x9_42 = no`
+  writeFileSync(join(folder, 'etc/strongswan.conf'), `charon {\n  ${settings}\n}\n`)
   // tcpdump looks up its user.
   writeFileSync(join(folder, 'etc/passwd'), 'root:x:0:0::/root:/bin/sh\n')
   cpSync(modules, join(folder, 'lib/modules'), { recursive: true })
