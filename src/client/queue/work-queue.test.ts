@@ -158,6 +158,20 @@ test('retries and delays of real time do not wait for a paused clock, and leave 
   clock.stop()
 })
 
+test('a retry leaves a later delay in place', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, worked, held, turn } = heldQueue()
+  queue.start()
+  queue.addAfter('a', 60_000)
+  queue.addRateLimited('a')
+  t.mock.timers.tick(5)
+  held.get('a')!.resolve()
+  await turn()
+  assert.deepEqual(worked, ['a'])
+  t.mock.timers.tick(60_000)
+  assert.deepEqual(worked, ['a', 'a'])
+})
+
 test('the back-off of a failing key grows until it succeeds', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, worked, held, turn } = heldQueue(1, { retryMs: { shortest: 10, longest: 25 } })

@@ -69,8 +69,10 @@ export class WorkQueue {
   readonly #dirty = new Map<string, number>()
   readonly #failures = new Map<string, number>()
   readonly #clock: Clock
-  /** Delayed keys by clock. Times of different clocks cannot be compared, so a key may be in both maps. */
-  readonly #delayed = new Map<Clock, Map<string, Delayed>>()
+  /** Keys that are delayed by the clock. A retry leaves them in place, as they may be due at a time of their own. */
+  readonly #delayed = new Map<string, Delayed>()
+  /** Keys that are delayed in real time. */
+  readonly #delayedInRealTime = new Map<string, Delayed>()
   #state: 'filling' | 'working' | 'draining' | 'stopped' = 'filling'
   readonly #idle = Promise.withResolvers<void>()
 
@@ -103,9 +105,7 @@ export class WorkQueue {
   /** Adds a key after `ms` of the queue's clock, or earlier if an earlier addition is pending. */
   addAfter(key: string, ms: number, { priority = 0, isRealTime = false }: DelayOptions = {}): void {
     if (this.#isEnding) return
-    const clock = isRealTime ? systemClock : this.#clock
-    const delayed = this.#delayed.get(clock) ?? new Map<string, Delayed>()
-    this.#delayed.set(clock, delayed)
+    const [clock, delayed] = isRealTime ? [systemClock, this.#delayedInRealTime] : [this.#clock, this.#delayed]
     const at = clock.elapsed() + ms
     const present = delayed.get(key)
     if (present && present.at <= at) return
@@ -159,8 +159,10 @@ export class WorkQueue {
   }
 
   #end(): Promise<void> {
-    for (const delayed of this.#delayed.values()) for (const { alarm } of delayed.values()) alarm.cancel()
-    this.#delayed.clear()
+    for (const delayed of [this.#delayed, this.#delayedInRealTime]) {
+      for (const { alarm } of delayed.values()) alarm.cancel()
+      delayed.clear()
+    }
     this.#resolveIfIdle()
     return this.#idle.promise
   }

@@ -37,7 +37,7 @@ export const controllers: readonly ControllerDescriptor[] = [
         default: '0.1',
       },
     ],
-    make: async (_sources, flags, registry) => {
+    make: async ({ clock }, flags, registry) => {
       const [{ autoscalerController }, { ScalingMetrics }] = await Promise.all([
         import('./autoscaler-controller.ts'),
         import('./scaling-metrics.ts'),
@@ -50,7 +50,7 @@ export const controllers: readonly ControllerDescriptor[] = [
         initializationMs: flags.duration(`${prefix}-cpu-initialization-period`),
         readinessDelayMs: flags.duration(`${prefix}-initial-readiness-delay`),
         tolerance: flags.number(`${prefix}-tolerance`),
-        now: Date.now,
+        now: () => clock.now(),
       })
     },
   },

@@ -8,7 +8,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['bootstrapsigner'],
     account: 'bootstrap-signer',
     isOffByDefault: true,
-    make: async () => (await import('./signer.ts')).bootstrapSigner(),
+    make: async ({ clock }) => (await import('./signer.ts')).bootstrapSigner(() => clock.now()),
   },
   {
     name: 'token-cleaner-controller',
@@ -16,6 +16,6 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['tokencleaner'],
     account: 'token-cleaner',
     isOffByDefault: true,
-    make: async () => (await import('./token-cleaner.ts')).tokenCleaner(),
+    make: async ({ clock }) => (await import('./token-cleaner.ts')).tokenCleaner(() => clock.now()),
   },
 ]

@@ -25,7 +25,7 @@ export const csrApproving = (signer: CertificateSigner, now: () => number = Date
       await approve(request, 'Auto approving self kubelet client certificate after SubjectAccessReview.', context)
     } else if (await isAllowed(request, 'nodeclient', context)) {
       await approve(request, 'Auto approving kubelet client certificate after SubjectAccessReview.', context)
-    } else context.requeue(name, requeueDelayMs(request, now()))
+    } else context.requeue(name, requeueDelayMs(request, now()), { isRealTime: true })
   },
 })
 

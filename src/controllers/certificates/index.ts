@@ -11,7 +11,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'certificate',
     aliases: ['csrapproving'],
     account,
-    make: async ({ signer }) => (await import('./approving.ts')).csrApproving(signer),
+    make: async ({ signer, clock }) => (await import('./approving.ts')).csrApproving(signer, () => clock.now()),
   },
   {
     name: 'certificatesigningrequest-signing-controller',
@@ -36,13 +36,13 @@ export const controllers: readonly ControllerDescriptor[] = [
     name: 'certificatesigningrequest-cleaner-controller',
     aliases: ['csrcleaner'],
     account,
-    make: async () => (await import('./cleaner.ts')).csrCleaner(),
+    make: async ({ clock }) => (await import('./cleaner.ts')).csrCleaner(() => clock.now()),
   },
   {
     name: 'podcertificaterequest-cleaner-controller',
     account: 'podcertificaterequestcleaner',
     requires: [podCertificateRequests],
-    make: async () => (await import('./pod-request-cleaner.ts')).podRequestCleaner(),
+    make: async ({ clock }) => (await import('./pod-request-cleaner.ts')).podRequestCleaner(() => clock.now()),
   },
   {
     name: 'kube-apiserver-serving-clustertrustbundle-publisher-controller',

@@ -13,7 +13,10 @@ const backdateMs = 5 * minuteMs
 const shortLivedMs = 8 * hourMs
 const minDurationMs = 10 * minuteMs
 
-/** `maxDurationMs`: the default and maximum duration of certificates. */
+/**
+ * `maxDurationMs`: the default and maximum duration of certificates. `now` returns ms: certificates are verified by
+ * the time of machines, not by that of the cluster.
+ */
 export const csrSigning = (
   signer: CertificateSigner,
   maxDurationMs: number,
@@ -21,7 +24,7 @@ export const csrSigning = (
 ): Controller => ({
   name: 'certificatesigningrequest-signing-controller',
   watches: [watch({ resource: signingRequests })],
-  async reconcile(name, { caches, client }) {
+  async reconcile(name, { caches, client, clock }) {
     const request = caches.get(signingRequests, '', name)
     const signerName = request?.spec?.signerName ?? ''
     const rule = own(signerRules, signerName)
@@ -38,7 +41,7 @@ export const csrSigning = (
     const { usages = [], expirationSeconds } = request.spec ?? {}
     const problem = rule(await signer.read(pem), usages)
     if (problem) {
-      await client.update(signingRequests, failed(request, problem, now()), 'status')
+      await client.update(signingRequests, failed(request, problem, clock.now()), 'status')
       return
     }
     const certificate = await signer.sign(

@@ -38,7 +38,7 @@ export interface DaemonSetOptions {
 }
 
 export function daemonSetController({ concurrency, now = Date.now }: DaemonSetOptions): Controller {
-  const outstanding = new Outstanding(now)
+  const outstanding = new Outstanding()
   const backoff = new FailedPodsBackoff()
   return {
     name: 'daemonset-controller',

@@ -11,7 +11,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['daemonset'],
     account: 'daemon-set-controller',
     flags: [concurrencyFlag(concurrency, 'DaemonSets', 2)],
-    make: async (_sources, flags) =>
-      (await import('./daemon-set.ts')).daemonSetController({ concurrency: flags.number(concurrency) }),
+    make: async ({ clock }, flags) =>
+      (await import('./daemon-set.ts')).daemonSetController({
+        concurrency: flags.number(concurrency),
+        now: () => clock.now(),
+      }),
   },
 ]

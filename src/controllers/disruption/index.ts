@@ -7,6 +7,6 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'disruption',
     aliases: ['disruption'],
     account: 'disruption-controller',
-    make: async () => (await import('./disruption-controller.ts')).disruptionController(),
+    make: async ({ clock }) => (await import('./disruption-controller.ts')).disruptionController(() => clock.now()),
   },
 ]

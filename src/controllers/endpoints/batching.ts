@@ -12,7 +12,7 @@ export function batchedQueue(periodMs: number): { readonly enqueue: Enqueue; rea
       if (periodMs <= 0) return requeue(key)
       if (pending.has(key)) return
       pending.add(key)
-      requeue(key, periodMs)
+      requeue(key, periodMs, { isRealTime: true })
     },
     /** Must be called when the reconcile of a key starts. */
     start: (key) => pending.delete(key),

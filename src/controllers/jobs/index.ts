@@ -13,12 +13,16 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['job'],
     account: 'job-controller',
     flags: [concurrencyFlag(jobSyncs, 'Jobs', 5)],
-    make: async (_sources, flags, registry) => {
+    make: async ({ clock }, flags, registry) => {
       const [{ jobController }, { JobMetrics }] = await Promise.all([
         import('./job/job-controller.ts'),
         import('./job/metrics.ts'),
       ])
-      return jobController({ concurrency: flags.number(jobSyncs), metrics: new JobMetrics(registry) })
+      return jobController({
+        concurrency: flags.number(jobSyncs),
+        metrics: new JobMetrics(registry),
+        now: () => clock.now(),
+      })
     },
   },
   {
@@ -27,12 +31,12 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['cronjob'],
     account: 'cronjob-controller',
     flags: [concurrencyFlag(cronJobSyncs, 'CronJobs', 5)],
-    make: async (_sources, flags, registry) => {
+    make: async ({ clock }, flags, registry) => {
       const [{ cronJobController }, { creationSkew }] = await Promise.all([
         import('./cron-job/cron-job-controller.ts'),
         import('./time-metrics.ts'),
       ])
-      return cronJobController(flags.number(cronJobSyncs), creationSkew(registry))
+      return cronJobController(flags.number(cronJobSyncs), creationSkew(registry), () => clock.now())
     },
   },
   {
@@ -41,12 +45,12 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['ttl-after-finished'],
     account: 'ttl-after-finished-controller',
     flags: [concurrencyFlag(ttlSyncs, 'finished Jobs', 5)],
-    make: async (_sources, flags, registry) => {
+    make: async ({ clock }, flags, registry) => {
       const [{ ttlAfterFinished }, { deletionDelay }] = await Promise.all([
         import('./ttl-after-finished.ts'),
         import('./time-metrics.ts'),
       ])
-      return ttlAfterFinished(flags.number(ttlSyncs), deletionDelay(registry))
+      return ttlAfterFinished(flags.number(ttlSyncs), deletionDelay(registry), () => clock.now())
     },
   },
 ]

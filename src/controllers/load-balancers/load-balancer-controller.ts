@@ -74,7 +74,7 @@ class LoadBalancerAddresses {
     } catch (error) {
       const message = `Error syncing load balancer: failed to ensure load balancer: ${messageOf(error)}`
       events.record(service, 'Warning', 'SyncLoadBalancerFailed', message)
-      requeue(key, retryMs)
+      requeue(key, retryMs, { isRealTime: true })
       return
     }
     if (isMarked(service) && addresses.join() === current.join()) return

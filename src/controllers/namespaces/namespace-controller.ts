@@ -1,9 +1,10 @@
 /** Deletes the content of deleted namespaces, reports what remains in their conditions, and finalizes empty ones. */
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { type Namespace, namespaces } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
+import { sleep } from '../../lib/clock/clock.ts'
 import { ignoreNotFound } from '../api-errors.ts'
+import { rfc3339 } from '../pods/times.ts'
 import { statusFor } from './conditions.ts'
 import { deleteContent } from './content.ts'
 
@@ -13,17 +14,30 @@ export interface NamespaceControllerOptions {
 }
 
 /**
- * Minimum time between the deletion and the finalization of a namespace, in ms: requests that were admitted before the
- * deletion may be written after it.
+ * Minimum time between the deletion and the finalization of a namespace, in ms of real time: requests that were
+ * admitted before the deletion may be written after it.
  */
 const settleMs = 2000
+/** The resolution of deletion timestamps, in ms. */
+const timestampMs = 1000
 /** First delay of a retry while content remains, in ms. It doubles up to half of the estimate. */
 const firstRetryMs = 250
 const finalizer = 'kubernetes'
 
+interface DeletionMemory {
+  attempts: number
+  /** In ms of `performance.now()`. */
+  readonly settlesAt: number
+}
+
+/** `ageMs` is the time since the deletion; the part of it that the clock was moved does not count. */
+const firstSeen = (ageMs: number): DeletionMemory => ({
+  attempts: 0,
+  settlesAt: performance.now() + settleMs - Math.min(Math.max(ageMs, 0), timestampMs),
+})
+
 export function namespaceController({ concurrency, syncPeriodMs }: NamespaceControllerOptions): Controller {
-  /** Number of attempts by uid of the namespace. */
-  const attempts = new Map<string, number>()
+  const memory = new Map<string, DeletionMemory>()
   return {
     name: 'namespace-controller',
     concurrency,
@@ -32,18 +46,20 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
         resource: namespaces,
         keys: ({ metadata }) => (metadata.deletionTimestamp ? [metadata.name ?? ''] : []),
         onChange(object, old) {
-          if (!object) attempts.delete(old?.metadata.uid ?? '')
+          if (!object) memory.delete(old?.metadata.uid ?? '')
         },
       }),
     ],
-    async reconcile(name, { client, requeue }) {
+    async reconcile(name, { client, requeue, clock }) {
       const namespace = await client.get(namespaces, '', name).catch(ignoreNotFound)
       const { deletionTimestamp, uid = '' } = namespace?.metadata ?? {}
       if (!namespace || !deletionTimestamp || !namespace.spec?.finalizers?.length) return
       const deletedAt = Date.parse(deletionTimestamp)
-      const started = Date.now()
-      const report = await deleteContent(client, name, deletedAt, Date.now)
-      const status = statusFor(namespace.status, report, `${new Date().toISOString().slice(0, 19)}Z`)
+      const known = memory.get(uid) ?? firstSeen(clock.now() - deletedAt)
+      memory.set(uid, known)
+      const settlesInMs = known.settlesAt - performance.now()
+      const report = await deleteContent(client, name, deletedAt, () => clock.now())
+      const status = statusFor(namespace.status, report, rfc3339(clock.now()))
       const updated = status
         ? await client.updateStatus(namespaces, { ...namespace, status }).catch(ignoreNotFound)
         : namespace
@@ -51,15 +67,16 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
       const problems = [...(report.discoveryFailure ? [report.discoveryFailure] : []), ...report.failures]
       if (problems.length > 0) throw new Error(problems.join('; '))
       if (report.remaining.length > 0) {
-        const attempt = attempts.get(uid) ?? 0
-        attempts.set(uid, attempt + 1)
-        requeue(name, Math.min(firstRetryMs * 2 ** attempt, (report.estimate / 2 + 1) * 1000))
-      } else if (started - deletedAt < settleMs) requeue(name, settleMs - (started - deletedAt))
+        const retryMs = Math.min(firstRetryMs * 2 ** known.attempts++, (report.estimate / 2 + 1) * 1000)
+        requeue(name, retryMs, { isRealTime: true })
+        // The grace period of pods ends early when the clock is moved.
+        requeue(name, report.estimate * 1000)
+      } else if (settlesInMs > 0) requeue(name, settlesInMs, { isRealTime: true })
       else await finalize(client, updated).catch(ignoreNotFound)
     },
-    async run({ caches, requeue }, signal) {
+    async run({ caches, requeue, clock }, signal) {
       for (;;) {
-        await delay(syncPeriodMs, undefined, { signal, ref: false }).catch(() => {})
+        await sleep(clock, syncPeriodMs, signal)
         if (signal.aborted) return
         for (const { metadata } of caches.all(namespaces)) if (metadata.deletionTimestamp) requeue(metadata.name ?? '')
       }

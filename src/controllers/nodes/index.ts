@@ -27,7 +27,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['nodelifecycle'],
     account,
     flags: lifecycleFlags,
-    make: async (_sources, flags, registry) => {
+    make: async ({ clock }, flags, registry) => {
       const [{ nodeLifecycle }, { NodeMetrics }] = await Promise.all([
         import('./lifecycle/controller.ts'),
         import('./lifecycle/metrics.ts'),
@@ -45,6 +45,7 @@ export const controllers: readonly ControllerDescriptor[] = [
           largeSize: flags.number('large-cluster-size-threshold'),
         },
         periodMs: flags.duration('node-monitor-period'),
+        now: () => clock.now(),
       })
     },
   },
@@ -52,12 +53,12 @@ export const controllers: readonly ControllerDescriptor[] = [
     name: 'taint-eviction-controller',
     queue: 'noexec_taint_node',
     account,
-    make: async (_sources, _flags, registry) => {
+    make: async ({ clock }, _flags, registry) => {
       const [{ taintEviction }, { nodeTaintMetrics }] = await Promise.all([
         import('./taint-eviction/controller.ts'),
         import('../pods/eviction-metrics.ts'),
       ])
-      return taintEviction(nodeTaintMetrics(registry))
+      return taintEviction(nodeTaintMetrics(registry), () => clock.now())
     },
   },
   {
@@ -73,7 +74,7 @@ export const controllers: readonly ControllerDescriptor[] = [
         default: '12500',
       },
     ],
-    make: async (_sources, flags, registry) => {
+    make: async ({ clock }, flags, registry) => {
       const [{ podGarbage }, { PodGarbageMetrics }] = await Promise.all([
         import('./pod-garbage/controller.ts'),
         import('./pod-garbage/metrics.ts'),
@@ -81,6 +82,7 @@ export const controllers: readonly ControllerDescriptor[] = [
       return podGarbage({
         maxEnded: flags.number('terminated-pod-gc-threshold'),
         metrics: new PodGarbageMetrics(registry),
+        now: () => clock.now(),
       })
     },
   },

@@ -3,12 +3,12 @@ import type { Pod } from '../../client/kinds.ts'
 import { type PodCondition, podCondition } from './phase.ts'
 import { rfc3339 } from './times.ts'
 
-/** Returns a status patch that sets the condition. */
+/** Returns a status patch that sets the condition. `now` is in ms. */
 export function withDisruption(
   pod: Pod,
   reason: string,
   message: string,
-  now = Date.now(),
+  now: number,
 ): { readonly conditions: readonly PodCondition[] } {
   const present = podCondition(pod, 'DisruptionTarget')
   const since = present?.status === 'True' ? present.lastTransitionTime : undefined

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { pods, resourceQuotas } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
+import { every } from '../../lib/clock/clock.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { hasEnded } from '../pods/phase.ts'
 import { isCounted, QuotaSync } from './quota-sync.ts'
@@ -50,10 +51,10 @@ export function resourceQuotaController({
       if (quota) await quotas.sync(quota, context)
       else quotas.forget(key)
     },
-    async run({ caches, requeue }, signal) {
-      const timer = setInterval(() => quotas.recount(caches.all(resourceQuotas), requeue), syncPeriodMs).unref()
+    async run({ caches, requeue, clock }, signal) {
+      const recounts = every(clock, syncPeriodMs, () => quotas.recount(caches.all(resourceQuotas), requeue))
       if (!signal.aborted) await once(signal, 'abort')
-      clearInterval(timer)
+      recounts.cancel()
       await quotas.stop()
     },
   }

@@ -33,7 +33,7 @@ export class QuotaSync {
     const isCountedByServer = await this.#isCountedByServer(client)
     if (isCountedByServer && !this.#due.has(key) && !this.#delayed.delete(key)) {
       this.#delayed.add(key)
-      return requeue(key, serverDelayMs)
+      return requeue(key, serverDelayMs, { isRealTime: true })
     }
     const kinds = await this.#kinds.of(quota, client)
     if (!isCountedByServer) this.#usage.watch(kinds, context, (namespace) => this.recountNamespace(namespace, context))

@@ -18,12 +18,12 @@ export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'device-taint-eviction-controller',
     account: 'device-taint-eviction-controller',
-    make: async (_sources, _flags, registry) => {
+    make: async ({ clock }, _flags, registry) => {
       const [{ deviceTaintEviction }, { deviceTaintMetrics }] = await Promise.all([
         import('./device-taints/controller.ts'),
         import('../pods/eviction-metrics.ts'),
       ])
-      return deviceTaintEviction(deviceTaintMetrics(registry))
+      return deviceTaintEviction(deviceTaintMetrics(registry), () => clock.now())
     },
   },
 ]

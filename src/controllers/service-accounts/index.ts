@@ -39,9 +39,12 @@ export const controllers: readonly ControllerDescriptor[] = [
         default: `${yearHours}h`,
       },
     ],
-    make: async (_sources, flags) => {
+    make: async ({ clock }, flags) => {
       const { legacyTokens } = await import('./legacy-tokens.ts')
-      return legacyTokens({ unusedMs: flags.duration('legacy-service-account-token-clean-up-period') })
+      return legacyTokens({
+        unusedMs: flags.duration('legacy-service-account-token-clean-up-period'),
+        now: () => clock.now(),
+      })
     },
   },
   // Without an account of its own, as it creates the tokens of accounts.

@@ -6,6 +6,6 @@ export const controllers: readonly ControllerDescriptor[] = [
     name: 'service-cidr-controller',
     queue: 'ipaddresses',
     account: 'service-cidrs-controller',
-    make: async () => (await import('./service-cidr-controller.ts')).serviceCidrController(Date.now),
+    make: async ({ clock }) => (await import('./service-cidr-controller.ts')).serviceCidrController(() => clock.now()),
   },
 ]

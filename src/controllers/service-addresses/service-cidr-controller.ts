@@ -1,6 +1,7 @@
 /** Protects ServiceCIDRs from deletion while their addresses are in use, and maintains their Ready condition. */
 import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { ipAddresses, type ServiceCIDR, serviceCIDRs } from '../../client/kinds.ts'
+import { rfc3339 } from '../pods/times.ts'
 import { canDelete } from './service-ranges.ts'
 
 const finalizer = 'networking.k8s.io/service-cidr-finalizer'
@@ -63,11 +64,15 @@ function* terminatingNames(all: Iterable<ServiceCIDR>): Generator<string> {
 }
 
 /** Updates the Ready condition if it differs. */
-async function setReady(cidr: ServiceCIDR, readiness: Readiness, { client, events }: ReconcileContext): Promise<void> {
+async function setReady(
+  cidr: ServiceCIDR,
+  readiness: Readiness,
+  { client, events, clock }: ReconcileContext,
+): Promise<void> {
   const conditions = cidr.status?.conditions ?? []
   const last = conditions.find(({ type }) => type === 'Ready')
   if (last?.status === readiness.status && last.message === readiness.message) return
-  const ready = { type: 'Ready', ...readiness, lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z` }
+  const ready = { type: 'Ready', ...readiness, lastTransitionTime: rfc3339(clock.now()) }
   const status = { ...cidr.status, conditions: [...conditions.filter(({ type }) => type !== 'Ready'), ready] }
   try {
     await client.updateStatus(serviceCIDRs, { ...cidr, status })

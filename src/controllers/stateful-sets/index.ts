@@ -11,11 +11,12 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['statefulset'],
     account: 'statefulset-controller',
     flags: [concurrencyFlag(concurrency, 'StatefulSets', 5)],
-    make: async ({ features }, flags, registry) =>
+    make: async ({ features, clock }, flags, registry) =>
       (await import('./stateful-set.ts')).statefulSetController({
         concurrency: flags.number(concurrency),
         registry,
         features,
+        now: () => clock.now(),
       }),
   },
 ]

@@ -53,7 +53,7 @@ export function statefulSetController({
   now = Date.now,
 }: StatefulSetOptions): Controller {
   const usesMaxUnavailable = features.isEnabled('MaxUnavailableStatefulSet')
-  const outstanding = new Outstanding(now)
+  const outstanding = new Outstanding()
   return {
     name: 'statefulset-controller',
     concurrency,

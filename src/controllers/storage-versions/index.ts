@@ -7,6 +7,6 @@ export const controllers: readonly ControllerDescriptor[] = [
     name: 'storage-version-migrator-controller',
     account: 'storage-version-migrator-controller',
     requires: [storageVersionMigrations],
-    make: async () => (await import('./migrator.ts')).storageVersionMigrator(),
+    make: async ({ clock }) => (await import('./migrator.ts')).storageVersionMigrator(() => clock.now()),
   },
 ]

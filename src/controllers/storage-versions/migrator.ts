@@ -50,7 +50,7 @@ export const storageVersionMigrator = (now: () => number = Date.now): Controller
     const { resources } = await discover(client)
     const resource = resources.find((one) => one.group === group && one.plural === plural && one.preferred)
     const isNew = Date.parse(migration.metadata.creationTimestamp ?? '') + discoveryTimeoutMs > now()
-    if (!resource && isNew) return requeue(key, retryAfterMs)
+    if (!resource && isNew) return requeue(key, retryAfterMs, { isRealTime: true })
     if (!resource) return end('Failed', 'resource not found')
     if (!migration.status?.resourceVersion) return recordVersion(migration, resource, client)
     const failure = await writeAll(resource, client)

@@ -34,7 +34,7 @@ export const controllers: readonly ControllerDescriptor[] = [
         default: '/tmp/hostpath_pv',
       },
     ],
-    make: async (_sources, flags, registry) =>
+    make: async ({ clock }, flags, registry) =>
       (await import('./binder/controller.ts')).volumeBinder({
         registry,
         syncPeriodMs: flags.duration('pvclaimbinder-sync-period'),
@@ -43,7 +43,7 @@ export const controllers: readonly ControllerDescriptor[] = [
           enabled: flags.boolean('enable-hostpath-provisioner'),
           directory: flags.text('hostpath-provisioner-directory'),
         },
-        now: Date.now,
+        now: () => clock.now(),
       }),
   },
   {
@@ -104,13 +104,13 @@ export const controllers: readonly ControllerDescriptor[] = [
         default: 'false',
       },
     ],
-    make: async (_sources, flags, registry) =>
+    make: async ({ clock }, flags, registry) =>
       (await import('./attachment/controller.ts')).attachDetach({
         registry,
         maxWaitForUnmountMs: 6 * 60_000,
         syncPeriodMs: flags.duration('attach-detach-reconcile-sync-period'),
         neverForce: flags.boolean('disable-force-detach-on-timeout'),
-        now: Date.now,
+        now: () => clock.now(),
       }),
   },
 ]

@@ -32,7 +32,7 @@ export function jobController({
   now = Date.now,
 }: JobControllerOptions): Controller {
   const runtime: JobRuntime = {
-    expectations: new Expectations(now),
+    expectations: new Expectations(),
     memory: new JobMemory(),
     alarms: new Alarms(now),
     metrics,
@@ -87,10 +87,11 @@ function jobChanged(
 }
 
 async function reconcileUnfinished(job: Job, runtime: JobRuntime, context: ReconcileContext): Promise<void> {
-  const { memory, expectations, alarms } = runtime
+  const { memory, expectations } = runtime
   if (memory.isOutdated(job)) return
   // The watch on pods requeues the Job when the expected pods are observed.
-  if (!expectations.satisfied(job.metadata.uid ?? '')) return alarms.set(keyOf(job), expectationsExpireMs, context)
+  if (!expectations.satisfied(job.metadata.uid ?? ''))
+    return context.requeue(keyOf(job), expectationsExpireMs + 1, { isRealTime: true })
   const owned = await podsOf(job, memory, context)
   const untracked = job.metadata.deletionTimestamp ? [] : owned.filter((pod) => isActive(pod) && !isTracked(pod))
   if (untracked.length > 0) return restoreFinalizers(untracked, context)

@@ -71,10 +71,11 @@ const isTainted = (
 ): boolean => node?.spec?.taints?.some(({ effect }) => effect === 'NoExecute') ?? false
 
 async function evict(pod: Pod, context: ReconcileContext): Promise<void> {
-  const { client } = context
+  const { client, clock } = context
   const { namespace = '', name = '', uid } = pod.metadata
   recordEviction(pod, 'Marking for deletion', context)
-  const status = withDisruption(pod, 'DeletionByTaintManager', 'Taint manager: deleting due to NoExecute taint')
+  const message = 'Taint manager: deleting due to NoExecute taint'
+  const status = withDisruption(pod, 'DeletionByTaintManager', message, clock.now())
   await client.patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status').catch(ignoreNotFound)
   await client.delete(pods, namespace, name, { uid }).catch(ignoreNotFound)
 }

@@ -1,6 +1,7 @@
 /**
  * Creations and deletions that a controller has requested and not yet observed. While some are outstanding, its cache
- * is stale, and a reconcile would repeat them. Owners are identified by uid. Expectations expire.
+ * is stale, and a reconcile would repeat them. Owners are identified by uid. Expectations expire in real time, as watch
+ * events need it, however fast the clock of the cluster runs.
  */
 
 import { controllerOf } from '../../../client/objects/owners.ts'

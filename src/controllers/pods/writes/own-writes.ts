@@ -1,6 +1,6 @@
 /**
  * Writes of a controller that its cache does not contain yet. A decision that adds up several objects would get a wrong
- * sum from a stale one, without any conflict. Owners are identified by uid. Recorded writes expire.
+ * sum from a stale one, without any conflict. Owners are identified by uid. Recorded writes expire, in real time.
  */
 import { isCertainlyNotApplied } from '../../../client/rest/api-errors.ts'
 import type { KubeObject } from '../../../machinery/object.ts'

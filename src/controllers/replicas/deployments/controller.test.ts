@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caches, ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Deployment, deployments, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
+import { systemClock } from '../../../lib/clock/clock.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { deploymentController } from './controller.ts'
 import { replicasOf } from './sizes/sizes.ts'
@@ -41,7 +42,14 @@ test('a Deployment counts ReplicaSets that it created before the cache contains 
     update: async (_resource: unknown, object: KubeObject) => object,
     updateStatus: async (_resource: unknown, object: KubeObject) => object,
   }
-  const context = { client, caches, events: { record() {} }, requeue() {}, log() {} } as unknown as ReconcileContext
+  const context = {
+    client,
+    caches,
+    clock: systemClock,
+    events: { record() {} },
+    requeue() {},
+    log() {},
+  } as unknown as ReconcileContext
   const controller = deploymentController(1)
   await controller.reconcile?.('default/web', context)
   shown = [...made]

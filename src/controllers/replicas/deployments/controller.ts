@@ -57,7 +57,7 @@ export function deploymentController(concurrency: number): Controller {
       await refreshWrites(deployment, writes, context)
       // Sizes are summed over all sets. The outstanding watch event requeues the key.
       if (!writes.areObserved(uid, context.caches.by(replicaSets, byController, uid)))
-        return context.requeue(key, expectationsExpireMs + 1)
+        return context.requeue(key, expectationsExpireMs + 1, { isRealTime: true })
       await syncDeployment(deployment, { ...context, recordWrite: (write) => writes.record(uid, write) })
     },
   }
@@ -85,7 +85,7 @@ async function syncDeployment(deployment: Deployment, context: RolloutContext): 
     { owner: deployment, owners: deployments, resource: replicaSets, matches },
     client,
   )
-  const rollout = new Rollout(deployment, sets, context, Date.now())
+  const rollout = new Rollout(deployment, sets, context, context.clock.now())
   const currentStatus = () => baseStatus(rollout.deployment, rollout, rollout.now)
   if (deployment.metadata.deletionTimestamp) return await rollout.write(currentStatus())
   rollout.updatePause()

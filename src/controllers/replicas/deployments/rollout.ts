@@ -20,7 +20,7 @@ import { byAge, maxReplicasOf, replicasOf, type Sizes } from './sizes/sizes.ts'
 import { allOf, progressCheckInMs, progressDeadline, withPause } from './status.ts'
 import { isSameTemplate } from './template-hash.ts'
 
-export interface RolloutContext extends Pick<ReconcileContext, 'client' | 'caches' | 'events' | 'requeue'> {
+export interface RolloutContext extends Pick<ReconcileContext, 'client' | 'caches' | 'events' | 'requeue' | 'clock'> {
   /** Records the outcome of each write of a ReplicaSet. */
   readonly recordWrite: (write: Promise<ReplicaSet>) => Promise<ReplicaSet>
 }

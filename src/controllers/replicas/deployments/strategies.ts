@@ -90,7 +90,7 @@ async function hasUncachedPods(
     return items.some((pod) => uids.has(controllerOf(pod)?.uid) && !hasEnded(pod))
   }
   const doRun = !sets.every(isObserved) || (await listsRunning())
-  if (doRun) requeue(keyOf(deployment), unseenRetryMs)
+  if (doRun) requeue(keyOf(deployment), unseenRetryMs, { isRealTime: true })
   return doRun
 }
 

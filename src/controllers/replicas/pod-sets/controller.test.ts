@@ -4,6 +4,7 @@ import type { Caches, ReconcileContext } from '../../../client/controller/contro
 import { type Pod, pods, type ReplicaSet } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
 import type { Resource } from '../../../client/resource.ts'
+import { systemClock } from '../../../lib/clock/clock.ts'
 import { podSetController } from './controller.ts'
 import { replicaSetKind } from './kind.ts'
 
@@ -50,7 +51,13 @@ test('pods that were deleted in this reconcile are not counted in the status', a
       written = status
     },
   }
-  const context = { caches, client, requeue() {}, events: { record() {} } } as unknown as ReconcileContext
+  const context = {
+    caches,
+    client,
+    clock: systemClock,
+    requeue() {},
+    events: { record() {} },
+  } as unknown as ReconcileContext
   await reconcile('n/r', context)
   assert.deepEqual([deleted, cached.size], [2, 2])
   assert.deepEqual([written?.replicas, written?.availableReplicas], [1, 1])

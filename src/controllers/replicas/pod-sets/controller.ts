@@ -72,9 +72,9 @@ async function syncPodSet<T extends PodSet>(
       related: () => relatedPods(set, kind, caches),
       ignoresCost: kind.ignoresDeletionCost,
     })
-    if (!expectations.satisfied(uid)) requeue(keyOf(set), expectationsExpireMs + 1)
+    if (!expectations.satisfied(uid)) requeue(keyOf(set), expectationsExpireMs + 1, { isRealTime: true })
   }
-  const now = Date.now()
+  const now = context.clock.now()
   const remaining = remainingPods(active, expectations.pendingDeletions(uid), caches)
   await updateStatus(set, kind, { active: remaining, failure, now }, context)
   const nextMs = nextAvailableMs(remaining, set.spec?.minReadySeconds ?? 0, now)

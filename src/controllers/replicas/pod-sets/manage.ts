@@ -14,7 +14,7 @@ import type { DeletionAges } from './metrics.ts'
 /** Maximum number of pods created or deleted in one reconcile. */
 const burst = 500
 
-export interface ManageContext extends Pick<ReconcileContext, 'client' | 'events'> {
+export interface ManageContext extends Pick<ReconcileContext, 'client' | 'events' | 'clock'> {
   readonly expectations: Expectations
   readonly ages: DeletionAges
   /** The pods of the same workload, for the deletion order. */
@@ -41,9 +41,9 @@ async function create(set: PodSet, count: number, context: ManageContext): Promi
 }
 
 async function remove(set: PodSet, active: readonly Pod[], count: number, context: ManageContext): Promise<unknown> {
-  const { expectations, related, ages, ignoresCost } = context
+  const { expectations, related, ages, ignoresCost, clock } = context
   const { uid = '' } = set.metadata
-  const now = Date.now()
+  const now = clock.now()
   const excess = podsToDelete(active, count, { related: related(), now, ignoresCost })
   ages(active, excess, now)
   expectations.expectDeletions(

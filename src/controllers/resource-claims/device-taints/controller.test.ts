@@ -9,6 +9,7 @@ import {
   type ResourceSlice,
 } from '../../../client/kinds.ts'
 import type { Resource } from '../../../client/resource.ts'
+import { systemClock } from '../../../lib/clock/clock.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { notFound } from '../../../machinery/status-error.ts'
 import { deviceTaintMetrics } from '../../pods/eviction-metrics.ts'
@@ -56,7 +57,8 @@ async function reconcileTwice(user: string, ...errors: Error[]) {
     delete: async () => void actions.push('deleted'),
   }
   const events = { record: (...[, , , message]: string[]) => void actions.push(message ?? '') }
-  const sync = async () => reconcile?.('n/p', { caches, client, events } as unknown as ReconcileContext)
+  const sync = async () =>
+    reconcile?.('n/p', { caches, client, events, clock: systemClock } as unknown as ReconcileContext)
   await sync().catch((error: Error) => void actions.push(error.message))
   await sync()
   return [...actions, /pod_deletions_total (\d+)/.exec(registry.render())?.[1]]

@@ -100,12 +100,13 @@ const subject = ({ metadata: { namespace, name, uid } }: Pod) => ({
 })
 
 /** Resolves with true if the pod was deleted now. Records no event for a missing pod, and only one despite retries. */
-async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<boolean> {
+async function evict(pod: Pod, { client, events, clock }: ReconcileContext): Promise<boolean> {
   const { namespace = '', name = '', uid } = pod.metadata
   const status = withDisruption(
     pod,
     'DeletionByDeviceTaintManager',
     'Device Taint manager: deleting due to NoExecute taint',
+    clock.now(),
   )
   const marked = await client
     .patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status')
