@@ -120,6 +120,7 @@ test("NodeVolumeLimits: a node gets at most the driver's maximum of volumes", ()
   const migrated = [
     csiNode('a', 'ebs.csi.aws.com', 1, { 'storage.alpha.kubernetes.io/migrated-plugins': 'kubernetes.io/aws-ebs' }),
   ]
+  const withoutDrivers = JSON.stringify(csiNode('a', 'd')).replace(/\[.*\]/, 'null')
   const ebs = (name: string, volumeID: string, nodeName?: string): Pod =>
     withVolume(name, { awsElasticBlockStore: { volumeID } }, nodeName)
   const cases: [string, Pod, KubeObject[], Pod[], string[]][] = [
@@ -137,6 +138,7 @@ test("NodeVolumeLimits: a node gets at most the driver's maximum of volumes", ()
     ],
     ['used up by attachments', aPodWith('p', ['c2']), [...limits, attached], [], [full, '', '']],
     ['in-tree volume types', ebs('p', 'v1'), migrated, [ebs('q', 'v2', 'a')], [full, '', '']],
+    ['a node without drivers', aPodWith('p', ['c1']), [JSON.parse(withoutDrivers)], [], ['', '', '']],
     ['in-tree types without migration', ebs('p', 'v1'), [csiNode('a', 'ebs.csi.aws.com', 0)], [], ['', '', '']],
   ]
   for (const [title, of, more, pods, expected] of cases)

@@ -80,9 +80,13 @@ function idsByDriver(volumes: readonly Attached[]): ReadonlyMap<string, Readonly
   return byDriver
 }
 
+/** A CSINode without drivers has null in their place. */
+type Drivers = CSINode['spec']['drivers'] | null
+
 function limitsOf({ spec }: CSINode): Map<string, number> {
+  const drivers: Drivers = spec.drivers
   return new Map(
-    spec.drivers.flatMap(({ name, allocatable }) =>
+    (drivers ?? []).flatMap(({ name, allocatable }) =>
       allocatable?.count === undefined ? [] : [[name, allocatable.count] as const],
     ),
   )
