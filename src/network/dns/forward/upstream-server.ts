@@ -43,7 +43,9 @@ function askByUdp({ address, port }: ServerAddress, message: Buffer, signal: Abo
   socket.on('message', (response) => {
     if (isAnswerTo(message, response)) resolve(response)
   })
-  socket.connect(port, address, () => socket.send(message))
+  // A callback would be called after a failure, too, in place of the event of an error.
+  socket.on('connect', () => socket.send(message))
+  socket.connect(port, address)
   return promise.finally(() => {
     signal.removeEventListener('abort', onAbort)
     socket.close()
