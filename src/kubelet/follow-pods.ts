@@ -33,10 +33,8 @@ export async function followPods(parts: KubeletParts, lifetime: Lifetime): Promi
   })
   await changes.start()
   await startManifests()
-  await registration.start()
   // The node is ready once its CSINode exists.
-  await csi.start()
-  registration.report()
+  await registration.start(() => csi.start())
   await followApi(parts, stopping.signal, running)
   mirrors.start(new Set([...desired.pods, ...desired.mirrors].map(keyOf)))
   await dispatcher.settled()

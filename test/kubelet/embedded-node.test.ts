@@ -50,15 +50,42 @@ async function serve(cluster: Running, text: string): Promise<void> {
     / Ready /.test(kubectl(cluster.kubeconfig, 'get', 'nodes', '--no-headers').stdout),
   )
   await waitFor('an account', () => kubectl(cluster.kubeconfig, 'get', 'serviceaccount', 'default').code === 0)
-  const web = `mkdir /www; echo ${text} >/www/index.html; echo started; exec httpd -f -p 80 -h /www`
-  // Without volumes, whose mounts would remain in the data directory.
-  const spec = '--overrides={"spec":{"automountServiceAccountToken":false}}'
-  run(cluster, 'run', 'web', `--image=${images.busybox}`, spec, '--command', '--', 'sh', '-c', web)
+  const file = join(dirname(cluster.kubeconfig), 'web.json')
+  writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: webServer(file, text) }))
+  run(cluster, 'create', '-f', file)
   run(cluster, 'wait', 'pod', 'web', '--for=condition=Ready', '--timeout=50s')
+}
+
+/** A pod with a Service, and a claim for a folder of this machine, which leaves no mount in the data directory. */
+function webServer(file: string, text: string): readonly object[] {
+  const size = { storage: '1Mi' }
+  const claim = { accessModes: ['ReadWriteOnce'], storageClassName: '' }
+  const hostPath = { path: `${file}.volume`, type: 'DirectoryOrCreate' }
+  const command = `echo ${text} >>/www/index.html; echo started; exec httpd -f -p 80 -h /www`
+  const web = { image: images.busybox, command: ['sh', '-c', command] }
+  return [
+    { kind: 'PersistentVolume', metadata: { name: 'www' }, spec: { ...claim, capacity: size, hostPath } },
+    { kind: 'PersistentVolumeClaim', metadata: { name: 'www' }, spec: { ...claim, resources: { requests: size } } },
+    {
+      kind: 'Pod',
+      metadata: { name: 'web', labels: { run: 'web' } },
+      spec: {
+        automountServiceAccountToken: false,
+        containers: [{ name: 'web', ...web, volumeMounts: [{ name: 'www', mountPath: '/www' }] }],
+        volumes: [{ name: 'www', persistentVolumeClaim: { claimName: 'www' } }],
+      },
+    },
+    { kind: 'Service', metadata: { name: 'web' }, spec: { selector: { run: 'web' }, ports: [{ port: 80 }] } },
+  ].map((object) => ({ apiVersion: 'v1', ...object }))
 }
 
 const address = (cluster: Running): string => run(cluster, 'get', 'pod', 'web', '-o', 'jsonpath={.status.podIP}')
 const page = async (cluster: Running): Promise<string> => (await fetch(`http://${address(cluster)}/`)).text()
+/** When the node, and its pod, became ready. */
+const readySince = (cluster: Running): string => {
+  const time = 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].lastTransitionTime}'
+  return run(cluster, 'get', 'nodes,pods', '-o', time)
+}
 const linesOfNode = ({ output }: Running): string[] => output().match(/^node: .*$/gm) ?? []
 const realLine = /^node: real \(containers by .*; images from their registries\)$/
 const isReal = (cluster: Running) =>
@@ -112,12 +139,16 @@ function testClusters(): void {
     assert.doesNotMatch(second.output(), /runs? on/)
 
     assert.equal(run(cluster, 'exec', 'web', '--', 'cat', '/www/index.html'), 'it works\n')
+    const since = readySince(cluster)
     await stop(cluster)
     assert.match(cluster.output(), /^1 container runs on; the next start with this data directory takes over$/m)
     cluster = await up(t, flags)
     assert.equal(await page(cluster), 'it works\n')
     await waitFor('the log', () => kubectl(cluster.kubeconfig, 'logs', 'web').stdout === 'started\n')
     assert.equal(run(cluster, 'get', 'pod', 'web', '-o', 'jsonpath={.status.containerStatuses[0].restartCount}'), '0')
+    const fromService = ['exec', 'web', '--', 'timeout', '5', 'wget', '-qO-', 'web'] as const
+    await waitFor('the Service', () => kubectl(cluster.kubeconfig, ...fromService).stdout === 'it works\n')
+    assert.equal(readySince(cluster), since, 'the node and its pod stay ready')
     await addressConflict(cluster)
     await stop(cluster)
 

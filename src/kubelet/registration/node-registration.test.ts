@@ -48,8 +48,30 @@ test('a report has the conditions of what the runtime says at that moment', asyn
   assert.deepEqual(written, ['True'])
 })
 
+test('a node that was ready is not reported as unready while the kubelet starts', async () => {
+  const written: string[] = []
+  const state: State = { problem: undefined, csi: 'CSINode is not yet initialized' }
+  const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } }
+  const client: Pick<RestClient, 'get' | 'patch'> = {
+    get: async () => node as never,
+    async patch(_kind, _namespace, _name, patch) {
+      const { conditions = [] } = (patch as Pick<Node, 'status'>).status ?? {}
+      written.push(conditions.find(({ type }) => type === 'Ready')?.status ?? '')
+      return node as never
+    },
+  }
+  const registration = registrationOf(client, ['10.0.0.1'], state)
+  await registration.start(async () => {
+    registration.report()
+    state.csi = undefined
+  })
+  registration.stop()
+  assert.deepEqual(written, ['True'])
+})
+
 interface State {
   problem: string | undefined
+  csi?: string | undefined
 }
 
 /** The runtime has no problem once it has been asked. */
@@ -73,6 +95,6 @@ const registrationOf = (
       return { version: 'test://1', handlers: [], hasGroupsPolicy: true, images: [] }
     },
     volumesInUse: () => [],
-    problems: () => (state.problem === undefined ? [] : [state.problem]),
+    problems: () => [state.problem, state.csi].filter((problem) => problem !== undefined),
     pressures: () => [],
   })

@@ -54,6 +54,7 @@ export class NodeRegistration {
   #node: Node | undefined
   #lease: KnownLease | undefined
   #written = 0
+  #isStarting = false
   #isStopped = false
 
   constructor(options: RegistrationOptions) {
@@ -71,8 +72,14 @@ export class NodeRegistration {
     return this.#node ?? newNode(machine, settings, await this.#status(undefined))
   }
 
-  /** Registers the node; retries until the API server answers. Resolves when it exists. */
-  async start(): Promise<void> {
+  /**
+   * Registers the node; retries until the API server answers. Resolves when it exists and its status is written.
+   *
+   * `prepare` runs between: a node that was ready before a restart of the kubelet stays ready meanwhile. Otherwise, all
+   * of its pods would leave their Services (kubernetes/kubernetes#122338).
+   */
+  async start(prepare: () => Promise<void>): Promise<void> {
+    this.#isStarting = true
     this.#record('Normal', 'Starting', 'Starting kubelet.')
     for (;;) {
       try {
@@ -84,8 +91,10 @@ export class NodeRegistration {
         await new Promise<void>((resolve) => this.#after('register', retryMs, resolve))
       }
     }
-    await this.#writeStatus()
     await this.#renewLease()
+    await prepare()
+    this.#isStarting = false
+    await this.#writeStatus()
   }
 
   /** Adds a reason of another part of the kubelet why the node is not ready, in upstream's words. */
@@ -93,9 +102,9 @@ export class NodeRegistration {
     this.#problems.push(problem)
   }
 
-  /** Reports the status now, as after a change. */
+  /** Reports the status now, as after a change. The start reports it at its end. */
   report(): void {
-    void this.#writeStatus()
+    if (!this.#isStarting) void this.#writeStatus()
   }
 
   stop(): void {
