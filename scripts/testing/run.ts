@@ -9,15 +9,17 @@ import { secondRun } from './second-run.ts'
 import { changedFiles, testsAffectedBy, testsOf } from './selection.ts'
 import { integrationFiles, integrationTests, root, type Step, staticChecks, unitFiles, unitTests } from './steps.ts'
 
-const stepNames = [...staticChecks.map(({ name }) => name), 'unit', 'integration'].join(', ')
+/** The steps that arguments can name: `checks` are all that are no tests. */
+const stepNames = ['build', 'checks', ...staticChecks.map(({ name }) => name), 'unit', 'integration']
 const help = `npm test [-- STEP… | PATH… | --changed]
 
   npm test                             everything
   npm test types unit                  these steps
   npm test src/storage test/up         the tests of files and folders
   npm test -- --changed                types, lint, and the tests that import files changed since the last commit
+  npm test -- --no-build unit          without a build, which is known to be up to date
 
-steps: build, ${stepNames}`
+steps: ${stepNames.join(', ')}`
 
 interface Outcome {
   readonly failed: boolean
@@ -38,7 +40,8 @@ const args = process.argv.slice(2)
 if (args.includes('--help')) console.log(help)
 else await main(args)
 
-async function main(given: readonly string[]): Promise<void> {
+async function main(all: readonly string[]): Promise<void> {
+  const given = all.filter((arg) => arg !== '--no-build')
   let plan: Plan
   try {
     plan = planOf(given)
@@ -47,14 +50,15 @@ async function main(given: readonly string[]): Promise<void> {
     process.exitCode = 1
     return
   }
-  build()
+  if (given.length === all.length) build()
   const counts = { passed: 0, failed: 0 }
   const failures: string[] = []
+  // A run of a few tests shows a failure at once.
+  const areWholeSteps = given.every((name) => stepNames.includes(name))
   const report = async (step: Step): Promise<void> => {
     const result = await perform(step)
     counts.passed += result.passed
-    // A run of a few tests shows a failure at once.
-    const again = result.failed && given.length === 0 ? secondRun(step, result.output) : undefined
+    const again = result.failed && areWholeSteps ? secondRun(step, result.output) : undefined
     if (again) return report(again)
     counts.failed += result.failures
     if (result.failed) failures.push(step.name)
@@ -102,7 +106,8 @@ function planOf(given: readonly string[]): Plan {
     }
   }
   const names = new Set(given)
-  const checks = staticChecks.filter(({ name }) => names.delete(name))
+  const areAllChecks = names.delete('checks')
+  const checks = staticChecks.filter(({ name }) => names.delete(name) || areAllChecks)
   const all = [...(names.delete('unit') ? units : []), ...(names.delete('integration') ? integrations : [])]
   names.delete('build')
   const chosen = new Set([...all, ...testsOf([...names], [...units, ...integrations], root)])

@@ -47,6 +47,24 @@ export const integrationFiles = (): string[] => testsIn('test/**/*.test.ts')
 /** Fewer files than this per process take less time than the start of another process. */
 const minUnitFiles = 50
 
+/** They take several seconds, so each half gets its share of them: the first file, and every second one after it. */
+const longUnitFiles = [
+  'src/apiserver/admission/sparse-objects.test.ts',
+  'src/storage/log/store.test.ts',
+  'src/storage/log/files.test.ts',
+  'src/runtime/images/snapshots/layered-snapshots.test.ts',
+  'src/node/streaming/back-pressure.test.ts',
+  'src/machinery/yaml.test.ts',
+  'src/storage/log/snapshots/snapshot.test.ts',
+  'src/kubelet/pods/model/pod-workers.model.test.ts',
+  'src/lib/linear-regexp/index.test.ts',
+  'src/runtime/build/build-image.test.ts',
+  'src/cluster/pki/pki.test.ts',
+  'src/lib/profiling/profiling.test.ts',
+  'src/storage/log/cleaning.test.ts',
+  'src/kubelet/volumes/files/group-ownership.test.ts',
+]
+
 /** Unit tests run in two processes, side by side: one for each file would take longer to start than to run. */
 export function unitTests(files: readonly string[]): readonly Step[] {
   const step = (name: string, some: readonly string[]): Step => ({
@@ -56,9 +74,15 @@ export function unitTests(files: readonly string[]): readonly Step[] {
   })
   if (files.length < 2 * minUnitFiles) return [step('unit', files)]
   // Neighbours share the modules that they load; their durations are alike, too.
-  const half = (rest: number): string[] => files.filter((_, index) => index % 2 === rest)
+  const half = (rest: number): string[] => longFirst(files, longUnitFiles).filter((_, index) => index % 2 === rest)
   return [step('unit, first half', half(0)), step('unit, second half', half(1))]
 }
+
+/** The files with the long ones at the beginning. */
+const longFirst = (files: readonly string[], long: readonly string[]): string[] => [
+  ...long.filter((file) => files.includes(file)),
+  ...files.filter((file) => !long.includes(file)),
+]
 
 /**
  * They take a minute or more, so they begin first: no processor is idle at the end. Virtual machines and tests that
@@ -78,13 +102,9 @@ const longFiles = [
 
 /** Each file of integration tests has its own process. `alone` runs one at a time; see `turns.ts` for the default. */
 export function integrationTests(files: readonly string[], alone = false): Step {
-  const ordered = [
-    ...longFiles.filter((file) => files.includes(file)),
-    ...files.filter((file) => !longFiles.includes(file)),
-  ]
   return {
     name: 'integration',
-    command: [node, script('testing/integration.ts'), ...(alone ? ['--alone'] : []), ...ordered],
+    command: [node, script('testing/integration.ts'), ...(alone ? ['--alone'] : []), ...longFirst(files, longFiles)],
     isTests: true,
   }
 }

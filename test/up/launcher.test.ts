@@ -18,43 +18,46 @@ function freshClone(t: TestContext): string {
   return clone
 }
 
-test('a fresh clone builds once and runs from any directory and through links', (t) => {
+/** Of a command that builds, which takes minutes on a busy machine. In ms. */
+const timeout = 180_000
+
+test('the launcher of a clone', async (t) => {
+  // They share the clone and its builds, in this order.
   const clone = freshClone(t)
   const program = join(clone, 't8s')
-  const first = t8s(['version'], { program, cwd: '/' })
-  assert.equal(first.code, 0, first.stderr)
-  assert.match(first.stdout, /^t8s \d/)
-  assert.match(first.stderr, /building/)
 
-  const second = t8s(['version'], { program, cwd: '/' })
-  assert.deepEqual([second.code, second.stderr, second.stdout], [0, '', first.stdout])
+  await t.test('a fresh clone builds once and runs from any directory and through links', () => {
+    const first = t8s(['version'], { program, cwd: '/', timeout })
+    assert.equal(first.code, 0, first.stderr)
+    assert.match(first.stdout, /^t8s \d/)
+    assert.match(first.stderr, /building/)
 
-  const [link, relative] = [join(clone, '../link'), join(clone, '../relative')]
-  symlinkSync(program, link)
-  symlinkSync('clone/t8s', relative)
-  for (const path of [link, relative]) assert.equal(t8s(['version'], { program: path, cwd: '/' }).stdout, first.stdout)
-})
+    const second = t8s(['version'], { program, cwd: '/' })
+    assert.deepEqual([second.code, second.stderr, second.stdout], [0, '', first.stdout])
 
-test('a changed source is rebuilt, a changed test is not', (t) => {
-  const clone = freshClone(t)
-  const program = join(clone, 't8s')
-  const built = () => statSync(join(clone, '.build/t8s.js')).mtimeMs
-  assert.equal(t8s(['version'], { program }).code, 0)
-  const first = built()
-  const later = new Date(Date.now() + 1000)
-  utimesSync(join(clone, 'src/lib/duration.test.ts'), later, later)
-  assert.equal(t8s(['version'], { program }).stderr, '')
-  utimesSync(join(clone, 'src/lib/duration.ts'), later, later)
-  assert.match(t8s(['version'], { program }).stderr, /building/)
-  assert.ok(built() > first)
-})
+    const [link, relative] = [join(clone, '../link'), join(clone, '../relative')]
+    symlinkSync(program, link)
+    symlinkSync('clone/t8s', relative)
+    for (const path of [link, relative])
+      assert.equal(t8s(['version'], { program: path, cwd: '/' }).stdout, first.stdout)
+  })
 
-test('a broken source is an error, and the old build is not run', (t) => {
-  const clone = freshClone(t)
-  assert.equal(t8s(['version'], { program: join(clone, 't8s') }).code, 0)
-  rmSync(join(clone, 'src/cli/commands/version.ts'))
-  const { code, stdout, stderr } = t8s(['version'], { program: join(clone, 't8s') })
-  assert.notEqual(code, 0)
-  assert.equal(stdout, '')
-  assert.match(stderr, /version\.ts/)
+  await t.test('a changed source is rebuilt, a changed test is not', () => {
+    const built = () => statSync(join(clone, '.build/t8s.js')).mtimeMs
+    const first = built()
+    const later = new Date(Date.now() + 1000)
+    utimesSync(join(clone, 'src/lib/duration.test.ts'), later, later)
+    assert.equal(t8s(['version'], { program }).stderr, '')
+    utimesSync(join(clone, 'src/lib/duration.ts'), later, later)
+    assert.match(t8s(['version'], { program, timeout }).stderr, /building/)
+    assert.ok(built() > first)
+  })
+
+  await t.test('a broken source is an error, and the old build is not run', () => {
+    rmSync(join(clone, 'src/cli/commands/version.ts'))
+    const { code, stdout, stderr } = t8s(['version'], { program, timeout })
+    assert.notEqual(code, 0)
+    assert.equal(stdout, '')
+    assert.match(stderr, /version\.ts/)
+  })
 })

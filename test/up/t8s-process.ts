@@ -34,6 +34,8 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv
   /** The program. Default: the launcher of this repository. */
   readonly program?: string
+  /** A command that takes longer is killed. In ms. Default: 60,000. */
+  readonly timeout?: number
 }
 
 /**
@@ -85,13 +87,13 @@ export async function serve(
 /** Runs a t8s command to its end. */
 export function t8s(
   args: readonly string[],
-  { cwd = repository, env = {}, program = launcher }: RunOptions = {},
+  { cwd = repository, env = {}, program = launcher, timeout = 60_000 }: RunOptions = {},
 ): { readonly code: number | null; readonly stdout: string; readonly stderr: string } {
   const { status, stdout, stderr } = spawnSync(program, args, {
     cwd,
     env: { ...process.env, ...env },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout,
     killSignal: 'SIGKILL',
   })
   return { code: status, stdout, stderr }
