@@ -6,6 +6,7 @@ import { Connection, type ServerAccess } from '../client/connection/connection.t
 import { LeaderElector, type LeadershipEnd } from '../client/election/leader-election.ts'
 import { EventRecorder } from '../client/events/event-recorder.ts'
 import { RestClient } from '../client/rest/rest-client.ts'
+import type { Clock } from '../lib/clock/clock.ts'
 import { defaultConfiguration, type SchedulerConfiguration } from './configuration/index.ts'
 import { httpExtender } from './extenders/http-extender.ts'
 import type { ExtenderSettings } from './extenders/settings.ts'
@@ -30,6 +31,8 @@ export interface RunSchedulerOptions {
   readonly plugins?: readonly PluginFactory[]
   /** True to schedule only while holding the lease named in the configuration. Default: false. */
   readonly leaderElection?: boolean
+  /** The clock of back-offs, time-outs and timestamps. Default: the machine's. */
+  readonly clock?: Clock
   readonly log?: (line: string) => void
 }
 
@@ -105,7 +108,7 @@ export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
 }
 
 function makeScheduler(
-  { plugins, features = defaultFeatures, log = () => {} }: RunSchedulerOptions,
+  { plugins, features = defaultFeatures, clock, log = () => {} }: RunSchedulerOptions,
   { profiles, extenders, backOff, percentageOfNodesToScore }: SchedulerConfiguration,
   client: RestClient,
   source: ClusterSource,
@@ -118,6 +121,7 @@ function makeScheduler(
     extenders: extenders.map(httpExtender),
     backOff,
     percentageOfNodesToScore,
+    clock,
     log,
   })
 }

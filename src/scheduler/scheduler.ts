@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { SeriesRecorder } from '../client/events/series-recorder.ts'
 import { type Pod, pods } from '../client/kinds.ts'
 import type { RestClient } from '../client/rest/rest-client.ts'
+import { type Clock, systemClock } from '../lib/clock/clock.ts'
 import { reasonOf } from '../lib/explained-error.ts'
 import { SchedulerCache } from './cache/cache.ts'
 import { Decider, extenderPlugin, type Unplaced } from './cycle/decide.ts'
@@ -46,7 +47,8 @@ export interface SchedulerOptions {
   /** Default: 0, which depends on the size of the cluster. */
   readonly percentageOfNodesToScore?: number
   readonly log: (line: string) => void
-  readonly now?: () => number
+  /** The clock of the cluster. Default: the machine's. */
+  readonly clock?: Clock
   readonly random?: () => number
 }
 
@@ -65,8 +67,8 @@ export class Scheduler {
   /** By scheduler name. */
   readonly profiles: ReadonlyMap<string, Profile>
   readonly #options: SchedulerOptions
-  readonly #now: () => number
-  readonly #waitingPods = new WaitingPods()
+  readonly #clock: Clock
+  readonly #waitingPods: WaitingPods
   readonly #preparingPods = new PreparingPods()
   readonly #writer: StatusWriter
   readonly #recorders = new Map<string, SeriesRecorder>()
@@ -85,13 +87,14 @@ export class Scheduler {
       backOff,
       extenders = [],
       percentageOfNodesToScore = 0,
-      now = Date.now,
+      clock = systemClock,
       random = Math.random,
       log,
     } = options
     this.#options = options
-    this.#now = now
-    this.cache = new SchedulerCache({ now })
+    this.#clock = clock
+    this.#waitingPods = new WaitingPods(clock)
+    this.cache = new SchedulerCache({ now: () => clock.now() })
     this.#writer = new StatusWriter(client, log)
     this.#pods = source.lister(pods)
     this.profiles = new Map(options.profiles.map((settings) => [settings.schedulerName, this.#profile(settings)]))
@@ -102,7 +105,7 @@ export class Scheduler {
       backOff,
       onReady: () => this.#scheduleTurn(),
       onIncoming: (queue, event) => this.metrics.countIncoming(queue, event),
-      now,
+      clock,
       log,
     })
     this.metrics.watch(this.queue, this.cache, () => this.#bindings)
@@ -145,8 +148,8 @@ export class Scheduler {
   }
 
   #profile(settings: ProfileSettings): Profile {
-    const { client, source, plugins, extenders = [], log, now = Date.now, random = Math.random } = this.#options
-    const recorder = new SeriesRecorder(client, settings.schedulerName, log)
+    const { client, source, plugins, extenders = [], log, random = Math.random } = this.#options
+    const recorder = new SeriesRecorder(client, settings.schedulerName, log, this.#clock)
     this.#recorders.set(settings.schedulerName, recorder)
     const handle: Handle = {
       profile: settings.schedulerName,
@@ -164,7 +167,8 @@ export class Scheduler {
       activate: (keys) => this.queue.activate(keys),
       record: (event) => recorder.record(event),
       countPreemption: (victims) => this.metrics.observePreemption(victims),
-      now,
+      now: () => this.#clock.now(),
+      after: (ms, ring) => this.#clock.after(ms, ring),
       random,
       log,
     }
@@ -319,7 +323,7 @@ export class Scheduler {
       const note = `Successfully assigned ${pod.key} to ${node}`
       profile.handle.record({ regarding: pod.pod, type: 'Normal', reason: 'Scheduled', action: 'Binding', note })
       this.#countAttempt('scheduled', profile, began)
-      this.metrics.observeScheduled(entry.attempts, this.#now() - (entry.firstTriedAt ?? this.#now()))
+      this.metrics.observeScheduled(entry.attempts, performance.now() - (entry.firstTriedAt ?? began))
     })
   }
 
@@ -387,7 +391,7 @@ export class Scheduler {
       action: 'Scheduling',
       note: noteOf(failure),
     })
-    const change = statusChangeOf(current, failure, nominatedBefore, this.#now())
+    const change = statusChangeOf(current, failure, nominatedBefore, this.#clock.now())
     if (change) this.#writer.write(pod, change)
   }
 }

@@ -4,6 +4,7 @@ import type { RecordedEvent } from '../../client/events/series-recorder.ts'
 import type { IndexFunction } from '../../client/informers/object-index.ts'
 import type { Resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
+import type { Clock } from '../../lib/clock/clock.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { Extender } from './extender.ts'
 import type { PodInfo } from './pods/pod-info.ts'
@@ -37,7 +38,8 @@ export interface PreparingPod {
   cancel(why: string): void
 }
 
-export interface Handle {
+/** The services of the scheduler for plug-ins. Its times, `now` and `after`, are those of the cluster's clock. */
+export interface Handle extends Pick<Clock, 'now' | 'after'> {
   /** The profile's scheduler name. */
   readonly profile: string
   readonly client: RestClient
@@ -62,7 +64,6 @@ export interface Handle {
   record(event: RecordedEvent): void
   /** Counts a preemption in the metrics. */
   countPreemption(victims: number): void
-  readonly now: () => number
   /** 0 to 1. */
   readonly random: () => number
   readonly log: (line: string) => void

@@ -1,4 +1,5 @@
 /** Promises for conditions that are checked again after each change. */
+import type { Alarm, Clock } from '../../lib/clock/clock.ts'
 
 interface Waiter {
   check(): void
@@ -6,6 +7,11 @@ interface Waiter {
 
 export class Waiters {
   readonly #waiters = new Set<Waiter>()
+  readonly #clock: Pick<Clock, 'after'>
+
+  constructor(clock: Pick<Clock, 'after'>) {
+    this.#clock = clock
+  }
 
   /** Checks all conditions after a change. */
   check(): void {
@@ -13,8 +19,8 @@ export class Waiters {
   }
 
   /**
-   * Resolves when `isTrue` returns true. Rejects with its exception, after `timeoutMs` with `timeoutMessage`, or with
-   * the reason of an abort.
+   * Resolves when `isTrue` returns true. Rejects with its exception, with `timeoutMessage` after `timeoutMs` of the
+   * clock, or with the reason of an abort.
    */
   async until(
     isTrue: () => boolean,
@@ -22,7 +28,7 @@ export class Waiters {
     signal: AbortSignal,
     timeoutMessage = 'context deadline exceeded',
   ): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
+    let alarm: Alarm | undefined
     let waiter: Waiter | undefined
     let onAbort: (() => void) | undefined
     signal.throwIfAborted()
@@ -37,13 +43,13 @@ export class Waiters {
         }
         waiter = { check }
         this.#waiters.add(waiter)
-        timer = setTimeout(() => reject(new Error(timeoutMessage)), timeoutMs)
+        alarm = this.#clock.after(timeoutMs, () => reject(new Error(timeoutMessage)))
         onAbort = () => reject(signal.reason)
         signal.addEventListener('abort', onAbort)
         check()
       })
     } finally {
-      clearTimeout(timer)
+      alarm?.cancel()
       if (onAbort) signal.removeEventListener('abort', onAbort)
       if (waiter) this.#waiters.delete(waiter)
     }

@@ -9,13 +9,16 @@ export interface BackOff {
 
 export class QueueEntry implements QueuedPod {
   pod: PodInfo
+  /** By the cluster's clock, in ms since 1970. */
   queuedAt: number
   attempts = 0
-  /** When the first attempt began, in ms. */
+  /** When the first attempt began, by `performance.now()`. */
   firstTriedAt: number | undefined
   /** Attempts that ended because no node fits, and those in a row that ended with an error. */
   rejections = 0
   errors = 0
+  /** When the last attempt ended with an error, by the machine's clock. In ms since 1970. */
+  failedAt = 0
   /** Plug-ins that rejected the pod in its last attempt; those that returned `Pending`; the one that gates it. */
   rejectedBy: ReadonlySet<string> = none
   pendingFor: ReadonlySet<string> = none
@@ -30,11 +33,14 @@ export class QueueEntry implements QueuedPod {
     return this.pod.key
   }
 
-  /** The end of the back-off after the last attempt, in ms. The back-off doubles with each attempt. */
+  /**
+   * The end of the back-off after the last attempt, in ms since 1970: by the machine's clock after an error, otherwise
+   * by the cluster's. The back-off doubles with each attempt.
+   */
   backOffEnd({ initialMs, maxMs }: BackOff): number {
     const failures = this.errors || this.rejections
     if (failures === 0) return this.queuedAt
-    return this.queuedAt + Math.min(initialMs * 2 ** (failures - 1), maxMs)
+    return (this.errors > 0 ? this.failedAt : this.queuedAt) + Math.min(initialMs * 2 ** (failures - 1), maxMs)
   }
 }
 

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Pod } from '../../client/kinds.ts'
+import { systemClock } from '../../lib/clock/clock.ts'
+import { ClockMemory } from '../../lib/clock/clock-memory.ts'
+import { MovableClock } from '../../lib/clock/movable-clock.ts'
 import { on } from '../framework/cluster-events.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
 import { unresolvable } from '../framework/status.ts'
@@ -10,8 +14,8 @@ import { type QueueProfile, SchedulingQueue } from './scheduling-queue.ts'
 
 const start = 1_000_000
 
-/** A queue by priority with a mock clock, and plug-ins `Fit` (nodes) and `Device` (pods named in its hint). */
-function aQueue(t: TestContext, gates: (pod: PodInfo) => boolean = () => false) {
+/** A queue by priority with a mock machine clock, and plug-ins `Fit` (nodes) and `Device` (pods named in its hint). */
+function aQueue(t: TestContext, gates: (pod: PodInfo) => boolean = () => false, clockOf = () => systemClock) {
   const { timers } = t.mock
   timers.enable({ apis: ['setTimeout', 'Date'], now: start })
   const registrations = new Registrations()
@@ -29,6 +33,7 @@ function aQueue(t: TestContext, gates: (pod: PodInfo) => boolean = () => false) 
     profileOf: () => profile,
     backOff: { initialMs: 1000, maxMs: 10_000 },
     onReady: () => ready++,
+    clock: clockOf(),
     log: assert.fail,
   })
   /** Pops the next pod and puts it back, rejected by the plug-in. */
@@ -187,4 +192,41 @@ test('pods are found by key in every part, updated, activated and deleted', (t) 
   assert.equal(queue.sizes().active, 1)
   queue.delete(pod)
   assert.deepEqual([queue.get('default/p'), queue.pop()], [undefined, undefined])
+})
+
+test('back-offs and the wait of unschedulable pods follow a paused clock; retries after errors do not', async (t) => {
+  const clock = new MovableClock(new ClockMemory(), { now: () => start, monotonic: () => 0 })
+  t.after(() => clock.stop())
+  const { queue, reject, emit, tick } = aQueue(t, undefined, () => clock)
+  clock.move(0, 0)
+  /** Moves the clock. Resolves when the alarms that are due until then have rung. */
+  const move = async (ms: number): Promise<void> => {
+    let hasRung = false
+    clock.after(ms, () => (hasRung = true))
+    clock.move(ms, 0)
+    while (!hasRung) {
+      await nextTurn()
+      tick(1)
+    }
+  }
+  queue.add(aPod('failed'))
+  const failed = queue.pop()!
+  queue.putBack(failed, failed.pod)
+  queue.add(aPod('unschedulable'))
+  reject('Fit')
+  queue.add(aPod('rejected'))
+  reject('Device')
+  emit('Pod', 'Delete', aPod('holder', { nodeName: 'n' }))
+  assert.deepEqual(queue.sizes(), { active: 0, backoff: 2, unschedulable: 1, gated: 0 })
+  tick(10 * 60_000)
+  assert.deepEqual([queue.pop()?.pod.name, queue.sizes().backoff], ['failed', 1])
+  queue.done(failed.pod.uid)
+  await move(999)
+  assert.equal(queue.sizes().active, 0)
+  await move(1)
+  assert.equal(queue.sizes().active, 1)
+  await move(5 * 60_000 - 1_001)
+  assert.equal(queue.sizes().unschedulable, 1)
+  await move(1)
+  assert.equal(queue.sizes().active, 2)
 })

@@ -3,6 +3,7 @@
  * an event that may help them (KEP-4247).
  */
 import type { Pod } from '../../client/kinds.ts'
+import { type Alarm, type Clock, systemClock } from '../../lib/clock/clock.ts'
 import type { ClusterEvent } from '../framework/cluster-events.ts'
 import type { QueuedPod } from '../framework/cycle.ts'
 import { PodInfo } from '../framework/pods/pod-info.ts'
@@ -29,7 +30,8 @@ export interface SchedulingQueueOptions {
   readonly onReady: () => void
   /** Called when a pod enters a part of the queue, with the event that moved it. */
   readonly onIncoming?: (queue: QueuePart, event: string) => void
-  readonly now?: () => number
+  /** Default: the machine's. */
+  readonly clock?: Clock
   readonly log: (line: string) => void
 }
 
@@ -46,24 +48,25 @@ const windowOf = (ms: number): number => Math.floor(ms / windowMs) * windowMs
 
 export class SchedulingQueue {
   readonly #options: SchedulingQueueOptions
-  readonly #now: () => number
+  readonly #clock: Clock
   readonly #active: Heap<QueueEntry>
   /** Unschedulable pods in back-off: they are popped early if no pod is active (KEP-5142). */
   readonly #backingOff: Heap<QueueEntry>
-  /** Pods in back-off after an error. */
+  /** Pods in back-off after an error: by the machine's clock, so that a paused clock does not delay the retry. */
   readonly #failed: Heap<QueueEntry>
   /** Pods that wait for an event, gated ones included. By key. */
   readonly #unschedulable = new Map<string, QueueEntry>()
   /** The same pods by the plug-ins that rejected them. */
   readonly #rejectedByPlugin = new Map<string, Set<QueueEntry>>()
   readonly #inFlight = new EventLog()
-  #backOffTimer: NodeJS.Timeout | undefined
-  #flushTimer: NodeJS.Timeout | undefined
+  #backOffAlarm: Alarm | undefined
+  #retryAlarm: Alarm | undefined
+  #flushAlarm: Alarm | undefined
   #isStopped = false
 
   constructor(options: SchedulingQueueOptions) {
     this.#options = options
-    this.#now = options.now ?? Date.now
+    this.#clock = options.clock ?? systemClock
     const end = (entry: QueueEntry): number => windowOf(entry.backOffEnd(options.backOff))
     const endsBefore = (a: QueueEntry, b: QueueEntry): boolean =>
       end(a) < end(b) || (end(a) === end(b) && options.isBefore(a, b))
@@ -103,7 +106,7 @@ export class SchedulingQueue {
   /** Adds a new pod. */
   add(pod: Pod): void {
     this.delete(pod)
-    this.#activate(new QueueEntry(new PodInfo(pod), this.#now()), 'UnschedulablePodAdd')
+    this.#activate(new QueueEntry(new PodInfo(pod), this.#clock.now()), 'UnschedulablePodAdd')
   }
 
   /** Updates a changed pod. */
@@ -138,7 +141,7 @@ export class SchedulingQueue {
     if (!entry && (entry = this.#backingOff.pop())) this.#options.onIncoming?.('active', 'PopFromBackoffQ')
     if (!entry) return undefined
     entry.attempts++
-    entry.firstTriedAt ??= this.#now()
+    entry.firstTriedAt ??= performance.now()
     entry.rejectedBy = none
     entry.pendingFor = none
     this.#inFlight.begin(entry.pod.uid)
@@ -161,9 +164,10 @@ export class SchedulingQueue {
     }
     const missed = this.#inFlight.end(entry.pod.uid)
     entry.pod = pod
-    entry.queuedAt = this.#now()
+    entry.queuedAt = this.#clock.now()
     if (entry.rejectedBy.size + entry.pendingFor.size === 0) {
       entry.errors++
+      entry.failedAt = systemClock.now()
       this.#requeue(entry, 'after back-off', 'ScheduleAttemptFailure')
       return
     }
@@ -199,8 +203,7 @@ export class SchedulingQueue {
 
   stop(): void {
     this.#isStopped = true
-    clearTimeout(this.#backOffTimer)
-    clearTimeout(this.#flushTimer)
+    for (const alarm of [this.#backOffAlarm, this.#retryAlarm, this.#flushAlarm]) alarm?.cancel()
   }
 
   /** Returns when to retry the pod after the event; undefined if the event does not help it. */
@@ -245,7 +248,8 @@ export class SchedulingQueue {
   }
 
   #requeue(entry: QueueEntry, urgency: Urgency, label: string): void {
-    if (urgency === 'immediately' || windowOf(entry.backOffEnd(this.#options.backOff)) <= windowOf(this.#now())) {
+    const clock = entry.errors > 0 ? systemClock : this.#clock
+    if (urgency === 'immediately' || windowOf(entry.backOffEnd(this.#options.backOff)) <= windowOf(clock.now())) {
       this.#activate(entry, label)
       return
     }
@@ -253,8 +257,10 @@ export class SchedulingQueue {
     const part = entry.errors > 0 ? this.#failed : this.#backingOff
     part.set(entry)
     this.#options.onIncoming?.('backoff', label)
-    if (part === this.#backingOff) this.#options.onReady()
-    this.#setBackOffTimer()
+    if (part === this.#backingOff) {
+      this.#options.onReady()
+      this.#setBackOffAlarm()
+    } else this.#setRetryAlarm()
   }
 
   #activate(entry: QueueEntry, label: string): void {
@@ -283,7 +289,7 @@ export class SchedulingQueue {
       else this.#rejectedByPlugin.set(plugin, new Set([entry]))
     }
     this.#options.onIncoming?.(entry.gatedBy ? 'gated' : 'unschedulable', label)
-    this.#setFlushTimer()
+    this.#setFlushAlarm()
   }
 
   #leaveUnschedulable(entry: QueueEntry): void {
@@ -295,46 +301,55 @@ export class SchedulingQueue {
     }
   }
 
-  /** Activates the pods whose back-off has ended. */
-  #endBackOffs(): void {
-    const now = windowOf(this.#now())
-    for (const part of [this.#backingOff, this.#failed])
-      for (let { first } = part; first && windowOf(first.backOffEnd(this.#options.backOff)) <= now; { first } = part) {
-        part.pop()
-        this.#activate(first, 'BackoffComplete')
-      }
-    this.#setBackOffTimer()
+  /** Activates the pods of a part whose back-off has ended by its clock. */
+  #endBackOffs(part: Heap<QueueEntry>, clock: Clock): void {
+    const now = windowOf(clock.now())
+    for (let { first } = part; first && windowOf(first.backOffEnd(this.#options.backOff)) <= now; { first } = part) {
+      part.pop()
+      this.#activate(first, 'BackoffComplete')
+    }
   }
 
-  #setBackOffTimer(): void {
-    clearTimeout(this.#backOffTimer)
-    const ends = [this.#backingOff.first, this.#failed.first].flatMap((entry) =>
-      entry ? [windowOf(entry.backOffEnd(this.#options.backOff))] : [],
-    )
-    if (ends.length === 0 || this.#isStopped) return
-    this.#backOffTimer = setTimeout(() => this.#endBackOffs(), Math.max(1, Math.min(...ends) - this.#now()))
+  #setBackOffAlarm(): void {
+    this.#backOffAlarm?.cancel()
+    this.#backOffAlarm = this.#afterBackOff(this.#backingOff, this.#clock, () => this.#setBackOffAlarm())
+  }
+
+  #setRetryAlarm(): void {
+    this.#retryAlarm?.cancel()
+    this.#retryAlarm = this.#afterBackOff(this.#failed, systemClock, () => this.#setRetryAlarm())
+  }
+
+  /** Ends the back-off of the first pods of a part when it is due, and calls `next` for the others. */
+  #afterBackOff(part: Heap<QueueEntry>, clock: Clock, next: () => void): Alarm | undefined {
+    const { first } = part
+    if (!first || this.#isStopped) return undefined
+    const dueMs = windowOf(first.backOffEnd(this.#options.backOff)) - clock.now()
+    return clock.after(Math.max(1, dueMs), () => {
+      this.#endBackOffs(part, clock)
+      next()
+    })
   }
 
   /** Retries pods that have been unschedulable for long. */
   #flush(): void {
-    const now = this.#now()
+    const now = this.#clock.now()
     const left = [...this.#unschedulable.values()].filter(({ queuedAt }) => now - queuedAt >= maxUnschedulableMs)
     for (const entry of left) {
       this.#leaveUnschedulable(entry)
       if (entry.gatedBy) entry.queuedAt = now
       this.#requeue(entry, 'after back-off', 'UnschedulableTimeout')
     }
-    this.#flushTimer = undefined
-    this.#setFlushTimer()
+    this.#flushAlarm = undefined
+    this.#setFlushAlarm()
   }
 
-  /** No timer runs while no pod is unschedulable. */
-  #setFlushTimer(): void {
-    if (this.#unschedulable.size === 0 || this.#flushTimer || this.#isStopped) return
+  /** No alarm is set while no pod is unschedulable. */
+  #setFlushAlarm(): void {
+    if (this.#unschedulable.size === 0 || this.#flushAlarm || this.#isStopped) return
     const [oldest] = this.#unschedulable.values()
-    const dueMs = (oldest?.queuedAt ?? 0) + maxUnschedulableMs - this.#now()
-    this.#flushTimer = setTimeout(() => this.#flush(), Math.max(flushIntervalMs, dueMs))
-    this.#flushTimer.unref()
+    const dueMs = (oldest?.queuedAt ?? 0) + maxUnschedulableMs - this.#clock.now()
+    this.#flushAlarm = this.#clock.after(Math.max(flushIntervalMs, dueMs), () => this.#flush())
   }
 }
 

@@ -6,6 +6,7 @@ import { keyOf, ObjectStore } from '../../client/informers/object-store.ts'
 import type { Node, Pod } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
+import { systemClock } from '../../lib/clock/clock.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import {
   type Handle,
@@ -60,7 +61,7 @@ export function handleOf(cluster: TestCluster, snapshot = snapshotOf(cluster)): 
     waitingPods: { get: () => undefined, all: () => [] },
     preparingPods: { get: () => undefined },
     activate: () => {},
-    now: Date.now,
+    ...systemClock,
     log: () => {},
   }
 }

@@ -4,6 +4,7 @@
  */
 import { type Node, namespaces, type Pod } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
+import { systemClock } from '../../lib/clock/clock.ts'
 import { SchedulerCache } from '../cache/cache.ts'
 import { fitMessage } from '../cycle/fit-error.ts'
 import { PodCycle } from '../cycle/pod-cycle.ts'
@@ -71,7 +72,7 @@ export class DryRun {
       waitingPods: { get: () => undefined, all: () => [] },
       preparingPods: { get: () => undefined },
       activate: () => {},
-      now: Date.now,
+      ...systemClock,
       log: () => {},
     }
     this.#profile = makeProfile(settings, registry, handle)

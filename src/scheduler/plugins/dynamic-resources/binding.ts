@@ -14,13 +14,14 @@ export class ClaimBinding {
   readonly #handle: Handle
   readonly #tracker: ClaimTracker
   readonly #timeoutMs: number
-  readonly #waiters = new Waiters()
+  readonly #waiters: Waiters
 
   /** `timeoutMs`: how long devices may take to become ready. */
   constructor(handle: Handle, tracker: ClaimTracker, timeoutMs: number) {
     this.#handle = handle
     this.#tracker = tracker
     this.#timeoutMs = timeoutMs
+    this.#waiters = new Waiters(handle)
     tracker.onChange(() => this.#waiters.check())
   }
 

@@ -8,7 +8,7 @@ import type { Allocation } from './allocation/devices.ts'
 import { aClaim, aClass, aPodWith, aRequest, driver, gpu, gpus, noDevices, nodes } from './devices.fixture.ts'
 import { dynamicResources } from './index.ts'
 
-test('the search for devices has no time limit if filterTimeout is 0', () => {
+test('the search for devices has no time limit if filterTimeout is 0', (t) => {
   const cluster = {
     nodes,
     objects: [
@@ -19,7 +19,8 @@ test('the search for devices has no time limit if filterTimeout is 0', () => {
   }
   const snapshot = snapshotOf(cluster)
   let now = 0
-  const handle = { ...handleOf(cluster, snapshot), now: () => now++ }
+  t.mock.method(performance, 'now', () => now++)
+  const handle = handleOf(cluster, snapshot)
   const pod = new PodInfo(aPodWith('c'))
   const [a] = snapshot.nodes
   for (const [filterTimeout, expected] of [

@@ -26,15 +26,13 @@ export class NodeAllocator {
   readonly #slices: Lister<ResourceSlice>
   readonly #selectors = new Selectors()
   readonly #timeoutMs: number
-  readonly #now: () => number
 
   /** `timeoutMs`: the longest search on a node; 0 for no limit. */
-  constructor(handle: Pick<Handle, 'lister' | 'now'>, tracker: ClaimTracker, timeoutMs: number) {
+  constructor(handle: Pick<Handle, 'lister'>, tracker: ClaimTracker, timeoutMs: number) {
     this.#tracker = tracker
     this.#classes = handle.lister(deviceClasses)
     this.#slices = handle.lister(resourceSlices)
     this.#timeoutMs = timeoutMs
-    this.#now = handle.now
   }
 
   /** Throws an Error with the names of claim and request if they are invalid. */
@@ -67,9 +65,11 @@ export class NodeAllocator {
   }
 
   #search(claims: readonly ClaimToAllocate[], { node, name }: NodeInfo): NodeAllocations | undefined {
-    const deadline = this.#timeoutMs > 0 ? this.#now() + this.#timeoutMs : Number.POSITIVE_INFINITY
+    // The time that the search takes, whatever the cluster's clock shows.
+    const now = (): number => performance.now()
+    const deadline = this.#timeoutMs > 0 ? now() + this.#timeoutMs : Number.POSITIVE_INFINITY
     const pools = poolsOf(node, this.#slices)
-    const chosen = allocate(claims, pools, this.#tracker.allocated, { deadline, now: this.#now })
+    const chosen = allocate(claims, pools, this.#tracker.allocated, { deadline, now })
     if (!chosen) return undefined
     const allocations = claims.map(({ claim }, at) => allocationOf(claim, chosen[at] ?? [], name))
     return { allocations, rank: rankOf(claims, chosen) }

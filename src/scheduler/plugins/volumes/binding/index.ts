@@ -80,11 +80,12 @@ class VolumeBinding implements Plugin<Filtering, Filtering> {
   readonly #args: VolumeBindingArgs
   readonly #handle: Handle
   readonly #objects: BindingObjects
-  readonly #waiters = new Waiters()
+  readonly #waiters: Waiters
 
   constructor(args: VolumeBindingArgs, handle: Handle) {
     this.#args = args
     this.#handle = handle
+    this.#waiters = new Waiters(handle)
     this.#objects = new BindingObjects(handle)
     this.#objects.onChange(() => this.#waiters.check())
   }

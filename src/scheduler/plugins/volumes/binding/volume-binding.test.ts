@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../../client/kinds.ts'
+import { systemClock } from '../../../../lib/clock/clock.ts'
 import type { KubeObject } from '../../../../machinery/object.ts'
 import { PodInfo } from '../../../framework/index.ts'
 import { aNode, aPod } from '../../../testing/objects.fixture.ts'
@@ -222,7 +223,7 @@ test('a pod is bound when all its claims are; a failure ends the attempt', () =>
 })
 
 test('a waiter checks its condition after each change, until a timeout or an abort', async () => {
-  const waiters = new Waiters()
+  const waiters = new Waiters(systemClock)
   let isTrue = false
   const abort = new AbortController()
   const waits = waiters.until(() => isTrue, 60_000, abort.signal)
