@@ -14,8 +14,9 @@ export class KubeletEvents {
   readonly #recorder: EventRecorder
   readonly #bucket = new TokenBucket(limit)
 
-  constructor(client: RestClient, log: (line: string) => void) {
-    this.#recorder = new EventRecorder(client, 'kubelet', log)
+  /** `now` returns ms since 1970. */
+  constructor(client: RestClient, log: (line: string) => void, now: () => number) {
+    this.#recorder = new EventRecorder(client, 'kubelet', log, now)
   }
 
   /** Records an event for a pod, or for one of its containers (`spec.containers{web}`). */

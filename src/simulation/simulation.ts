@@ -2,6 +2,7 @@
 import { Connection, type ServerAccess } from '../client/connection/connection.ts'
 import { configMaps } from '../client/kinds.ts'
 import { RestClient } from '../client/rest/rest-client.ts'
+import { type Clock, systemClock } from '../lib/clock/clock.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { KubeletServer } from '../node/server/kubelet-server.ts'
 import { type KubeletSources, simulatedKubelets } from './kubelet/simulated-kubelets.ts'
@@ -15,7 +16,7 @@ import { NodeTypes } from './nodes/node-types.ts'
 import { Evictor } from './pods/eviction/evictor.ts'
 import { PodRunner, type PodStages } from './pods/pod-runner.ts'
 import { parseStages } from './stages/stage.ts'
-import { nodeStages, podStages } from './stages/stage-runner.ts'
+import { nodeStages, podStages, type StageRunnerOptions } from './stages/stage-runner.ts'
 import { removeOldMetricsApi } from './usage/old-metrics-api.ts'
 
 export interface SimulationOptions {
@@ -25,6 +26,8 @@ export interface SimulationOptions {
   readonly kubelet: KubeletSettings
   /** The text of a file of stages (see `parseStages`). */
   readonly stages?: string
+  /** The clock that the nodes and pods live by. Default: the machine's. */
+  readonly clock?: Clock
 }
 
 /** The addresses and certificates of the kubelets' server. */
@@ -65,18 +68,18 @@ export function runSimulation(
 }
 
 async function start(
-  { owner, fleet: wanted, kubelet, stages: stageFile }: SimulationOptions,
+  { owner, fleet: wanted, kubelet, stages: stageFile, clock = systemClock }: SimulationOptions,
   client: RestClient,
   log: (line: string) => void,
 ): Promise<{ stop(): Promise<void> }> {
-  const events = new KubeletEvents(client, log)
+  const now = (): number => clock.now()
+  const events = new KubeletEvents(client, log, now)
   const published = await publishedAuthorities(client)
-  const now = Date.now
   const defaults = (nodeName: string) => fleet.groupOf(nodeName)?.pods ?? {}
   const agent = (name: string) => keeper.agent(name)
   const podsOf = (nodeName: string) => pods.ofNode(nodeName)
-  const stages = stagesOf(stageFile, client, events, log)
-  const pods = new PodRunner({ client, events, agent, defaults, stages: stages.pods, log })
+  const stages = stagesOf(stageFile, { client, events, now, log })
+  const pods = new PodRunner({ client, events, agent, defaults, stages: stages.pods, clock, log })
   const http = kubeletServer(client, kubelet, published, { agent, podsOf, defaults, now, pods })
   const place: KubeletEndpoint = { address: kubelet.address, port: await http.listen() }
   const changed: ConstructorParameters<typeof NodeRunner>[0]['onNodeChange'] = (of, isDeleted) => {
@@ -86,10 +89,20 @@ async function start(
     }
     evictor.nodeChanged(of, isDeleted)
   }
-  const evictor = new Evictor({ events, agent, podsOf, defaults, evict: (pod, message) => pods.evict(pod, message) })
-  const keeper = new NodeRunner({ client, owner, events, place, onNodeChange: changed, stages: stages.nodes, log })
+  const evict: ConstructorParameters<typeof Evictor>[0]['evict'] = (pod, message) => pods.evict(pod, message)
+  const evictor = new Evictor({ events, agent, podsOf, defaults, evict, clock })
+  const keeper = new NodeRunner({
+    client,
+    owner,
+    events,
+    place,
+    onNodeChange: changed,
+    stages: stages.nodes,
+    clock,
+    log,
+  })
   const types = new NodeTypes({ client, agents: () => keeper.agents, log })
-  const fleet = new Fleet({ client, owner, place, wanted, types, log })
+  const fleet = new Fleet({ client, owner, place, wanted, types, now, log })
   const adoption = new Adoption({ client, owner, log })
   const stop = async (): Promise<void> => {
     evictor.stop()
@@ -123,21 +136,20 @@ function kubeletServer(
     tls,
     clientCA: clientCA ?? published['client-ca-file'] ?? '',
     nodes: simulatedKubelets(sources),
+    now: sources.now,
   })
 }
 
 function stagesOf(
   text: string | undefined,
-  client: RestClient,
-  events: KubeletEvents,
-  log: (line: string) => void,
+  options: Omit<StageRunnerOptions, 'stages'>,
 ): { readonly pods?: PodStages; readonly nodes?: NodeStages } {
   if (text === undefined) return {}
   const { pods, nodes, others } = parseStages(text)
-  if (others.length > 0) log(`stages of other kinds than Pod and Node are ignored: ${others.join(', ')}`)
+  if (others.length > 0) options.log(`stages of other kinds than Pod and Node are ignored: ${others.join(', ')}`)
   return {
-    ...(pods.length > 0 && { pods: podStages({ client, events, stages: pods, log }) }),
-    ...(nodes.length > 0 && { nodes: nodeStages({ client, events, stages: nodes, log }) }),
+    ...(pods.length > 0 && { pods: podStages({ ...options, stages: pods }) }),
+    ...(nodes.length > 0 && { nodes: nodeStages({ ...options, stages: nodes }) }),
   }
 }
 

@@ -31,6 +31,8 @@ export interface KubeletServerOptions {
   /** Default: TLS 1.2 and Node's ciphers. */
   readonly tlsLimits?: TlsLimits
   readonly nodes: ServedNodes
+  /** The time of the containers' logs, in ms since 1970. Default: the machine's. */
+  readonly now?: () => number
   /** Called with each request, and with its response or connection, which closes at its end. */
   readonly observe?: (request: IncomingMessage, until: EventEmitter) => void
 }
@@ -132,10 +134,11 @@ export class KubeletServer {
   }
 
   async #sendLog(response: ServerResponse, { query }: Target, container: ContainerPath): Promise<void> {
-    const options = logOptions(query, Date.now())
+    const { nodes, now = Date.now } = this.#options
+    const options = logOptions(query, now())
     const left = new AbortController()
     response.on('close', () => left.abort())
-    await sendLog(response, await this.#options.nodes.log(container, options, left.signal), options.limitBytes)
+    await sendLog(response, await nodes.log(container, options, left.signal), options.limitBytes)
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {

@@ -28,6 +28,8 @@ export interface FleetOptions {
   readonly wanted: WantedFleet
   /** The taints of new nodes, beside those of their group. */
   readonly types: Pick<NodeTypes, 'taints'>
+  /** In ms since 1970. */
+  readonly now: () => number
   readonly log: (line: string) => void
 }
 
@@ -158,10 +160,10 @@ export class Fleet {
 
   /** Resolves with false if the name is taken. */
   async #create(planned: PlannedNode): Promise<boolean> {
-    const { client, owner, place, types } = this.#options
+    const { client, owner, place, types, now } = this.#options
     const shape = { ...planned.shape, taints: types.taints(planned.shape.taints) }
     try {
-      await client.create(nodes, newNode({ ...planned, shape }, owner, place, Date.now()))
+      await client.create(nodes, newNode({ ...planned, shape }, owner, place, now()))
       return true
     } catch (error) {
       if (!isAlreadyExists(error)) throw error

@@ -5,6 +5,7 @@
 import { Informer } from '../../client/informers/informer.ts'
 import { leases, type Node, nodes } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
+import { type Clock, systemClock } from '../../lib/clock/clock.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { changedConditions, eventOfCondition, type NodeCondition } from '../../node/status/conditions.ts'
@@ -37,7 +38,8 @@ export interface NodeRunnerOptions {
   readonly onNodeChange: (agent: NodeAgent, isDeleted: boolean) => void
   readonly stages?: NodeStages
   readonly log: (line: string) => void
-  readonly now?: () => number
+  /** Default: the machine's. */
+  readonly clock?: Clock
 }
 
 /** For a large fleet, a kubelet's interval would be most of the server's load. */
@@ -55,20 +57,22 @@ const tasks: readonly Task[] = ['lease', 'status', 'range', 'stage']
 
 export class NodeRunner {
   readonly #options: NodeRunnerOptions
-  readonly #now: () => number
+  readonly #clock: Clock
   readonly #informer: Informer<Node>
   readonly #agents = new Map<string, NodeAgent>()
   readonly #alarms: Alarms<`${Task}/${string}`>
+  /** Retries, and waits for others: by the machine's clock, so that a paused or fast clock does not change them. */
+  readonly #retries = new Alarms<`${Task}/${string}`>((key) => this.#ring(key))
   readonly #writes = new TaskQueue(maxConcurrentWrites)
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
   #ownRanges = 0
 
   constructor(options: NodeRunnerOptions) {
-    const { client, owner, log, stages, now = Date.now } = options
+    const { client, owner, log, stages, clock = systemClock } = options
     this.#options = options
-    this.#now = now
-    this.#alarms = new Alarms((key) => this.#ring(key), now)
+    this.#clock = clock
+    this.#alarms = new Alarms((key) => this.#ring(key), clock)
     const labelSelector = `${nodeLabel},${ownerLabel}=${owner}`
     this.#informer = new Informer({
       client,
@@ -103,6 +107,7 @@ export class NodeRunner {
 
   async stop(): Promise<void> {
     this.#alarms.stop()
+    this.#retries.stop()
     this.#writes.clear()
     this.#stopping.abort()
     await this.#running
@@ -113,7 +118,7 @@ export class NodeRunner {
     if (!node) {
       const agent = this.#agents.get(name)
       this.#agents.delete(name)
-      for (const task of tasks) this.#alarms.clear(`${task}/${name}`)
+      for (const alarms of [this.#alarms, this.#retries]) for (const task of tasks) alarms.clear(`${task}/${name}`)
       this.#options.stages?.forget(before?.metadata.uid ?? '')
       if (agent) this.#options.onNodeChange(agent, true)
       return
@@ -138,18 +143,18 @@ export class NodeRunner {
     this.#agents.set(agent.name, agent)
     this.#stage(agent)
     // The first lease immediately, later ones spread over time.
-    this.#alarms.set(`lease/${agent.name}`, this.#now())
-    this.#alarms.set(`status/${agent.name}`, this.#now() + Math.random() * statusMs)
+    this.#alarms.setAfter(`lease/${agent.name}`, 0)
+    this.#alarms.setAfter(`status/${agent.name}`, Math.random() * statusMs)
     // The kubelet of a node from an earlier process has a new address, which log requests need.
     if (agent.hasNetwork) this.#writeStatusSoon(agent)
-    else this.#alarms.set(`range/${agent.name}`, this.#now() + rangeMs)
+    else this.#retries.setAfter(`range/${agent.name}`, rangeMs)
     this.#options.events.ofNode(node, 'Normal', 'Starting', 'Starting kubelet.')
     this.#options.onNodeChange(agent, false)
   }
 
   #writeStatusSoon(agent: NodeAgent): void {
-    this.#alarms.clear(`range/${agent.name}`)
-    this.#alarms.set(`status/${agent.name}`, this.#now())
+    this.#retries.clear(`range/${agent.name}`)
+    this.#alarms.setAfter(`status/${agent.name}`, 0)
   }
 
   /** Runs a stage now or later. A failing node has no stages. */
@@ -160,16 +165,17 @@ export class NodeRunner {
     if (agent.failure) {
       agent.isStaged = false
       this.#alarms.clear(key)
+      this.#retries.clear(key)
       return
     }
-    const staged = stages.handle(agent, (ms) => this.#alarms.set(key, this.#now() + ms))
+    const staged = stages.handle(agent, (ms) => this.#alarms.setAfter(key, ms))
     if (!staged) return
     agent.isStaged = true
     if (staged === 'waiting') return
     this.#writes.add(() =>
       staged.catch((error: unknown) => {
         if (this.#stopping.signal.aborted || !(error instanceof StatusError) || error.code === 404) return
-        this.#alarms.set(key, this.#now() + retryMs)
+        this.#retries.setAfter(key, retryMs)
         if (error.code !== 409) log(`a stage of ${agent.name} failed: ${error.message}`)
       }),
     )
@@ -198,16 +204,16 @@ export class NodeRunner {
     const key = `lease/${agent.name}` as const
     // Randomized, so that a fleet that was started at once does not stay in step.
     const everyMs = this.#agents.size > largeFleet ? largeFleetLeaseMs : leaseMs
-    const next = this.#now() + everyMs * (agent.lease ? 1 : Math.random())
+    const next = this.#clock.now() + everyMs * (agent.lease ? 1 : Math.random())
     this.#alarms.set(key, Math.floor(next / leaseStepMs) * leaseStepMs)
     if (agent.failure === 'gone') return
     try {
       const { name, node } = agent
       const uid = node.metadata.uid ?? ''
-      agent.lease = await renewLease(this.#options.client, { name, uid }, agent.lease, this.#now())
+      agent.lease = await renewLease(this.#options.client, { name, uid }, agent.lease, this.#clock.now())
     } catch (error) {
       agent.lease = undefined
-      if (!this.#stopping.signal.aborted && this.#agents.has(agent.name)) this.#alarms.set(key, this.#now() + retryMs)
+      if (!this.#stopping.signal.aborted && this.#agents.has(agent.name)) this.#retries.setAfter(key, retryMs)
       if (!(error instanceof StatusError)) return
       if (error.code !== 404 && error.code !== 409)
         this.#options.log(`cannot renew the lease of ${agent.name}: ${error.message}`)
@@ -216,14 +222,14 @@ export class NodeRunner {
 
   async #writeStatus(agent: NodeAgent): Promise<void> {
     const key = `status/${agent.name}` as const
-    this.#alarms.set(key, this.#now() + statusMs)
+    this.#alarms.setAfter(key, statusMs)
     if (agent.failure === 'gone') return
     const { client, events, place, log } = this.#options
     const { node } = agent
     const before = node.status?.conditions ?? []
     // With stages, only what these cannot know is written: the address of the kubelet.
     const isStaged = agent.isStaged && !agent.hasRecovered
-    const conditions = isStaged ? [] : conditionsOf(before, agent.failure, agent.hasNetwork, this.#now())
+    const conditions = isStaged ? [] : conditionsOf(before, agent.failure, agent.hasNetwork, this.#clock.now())
     const status = { ...completeStatus(node, place), ...(!isStaged && { conditions }) }
     if (Object.keys(status).length === 0) return
     try {
@@ -238,7 +244,7 @@ export class NodeRunner {
         )
     } catch (error) {
       if (this.#stopping.signal.aborted || !this.#agents.has(agent.name)) return
-      this.#alarms.set(key, this.#now() + retryMs)
+      this.#retries.setAfter(key, retryMs)
       if (error instanceof StatusError && error.code !== 404)
         log(`cannot write the status of ${agent.name}: ${error.message}`)
     }

@@ -5,6 +5,7 @@
 import { Informer } from '../../client/informers/informer.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
+import { type Clock, systemClock } from '../../lib/clock/clock.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { isTerminal, type PodEvent, type PodStatus } from '../../node/pods/pod-types.ts'
 import { statusPatch } from '../../node/pods/status-patch.ts'
@@ -38,7 +39,8 @@ export interface PodRunnerOptions {
   readonly defaults: (nodeName: string) => BehaviourDefaults
   readonly stages?: PodStages
   readonly log: (line: string) => void
-  readonly now?: () => number
+  /** Default: the machine's. */
+  readonly clock?: Clock
 }
 
 /** A pod on a simulated node. */
@@ -63,10 +65,12 @@ const byNode = ({ spec }: Pod): string[] => [spec?.nodeName ?? '']
 
 export class PodRunner {
   readonly #options: PodRunnerOptions
-  readonly #now: () => number
+  readonly #clock: Clock
   readonly #informer: Informer<Pod>
   readonly #runs = new Map<string, Run>()
   readonly #alarms: Alarms<string>
+  /** Retries of writes: by the machine's clock, so that a paused clock does not delay them. */
+  readonly #retries = new Alarms<string>((uid) => this.#enqueue(uid))
   readonly #writes = new TaskQueue(maxConcurrentWrites)
   /** Callbacks for single pods, by uid. */
   readonly #watchers = new Map<string, Set<() => void>>()
@@ -74,10 +78,10 @@ export class PodRunner {
   #running: Promise<void> | undefined
 
   constructor(options: PodRunnerOptions) {
-    const { client, log, stages, now = Date.now } = options
+    const { client, log, stages, clock = systemClock } = options
     this.#options = options
-    this.#now = now
-    this.#alarms = new Alarms((uid) => this.#enqueue(uid), now)
+    this.#clock = clock
+    this.#alarms = new Alarms((uid) => this.#enqueue(uid), clock)
     this.#informer = new Informer({
       client,
       resource: pods,
@@ -97,6 +101,7 @@ export class PodRunner {
 
   async stop(): Promise<void> {
     this.#alarms.stop()
+    this.#retries.stop()
     this.#writes.clear()
     this.#stopping.abort()
     await this.#running
@@ -136,6 +141,7 @@ export class PodRunner {
     const run = this.#runs.get(uid)
     this.#runs.delete(uid)
     this.#alarms.clear(uid)
+    this.#retries.clear(uid)
     this.#options.stages?.forget(uid)
     const agent = this.#options.agent(before?.spec?.nodeName ?? '')
     agent?.resources.release(uid)
@@ -196,7 +202,7 @@ export class PodRunner {
     )
       return
     run.isStale = false
-    const requeueAfter = (ms: number): void => this.#alarms.set(uid, this.#now() + ms)
+    const requeueAfter = (ms: number): void => this.#alarms.setAfter(uid, ms)
     const staged = this.#options.stages?.handle(run.pod, agent, () => this.#addressesFor(run, agent), requeueAfter)
     if (staged === 'waiting') return
     return staged ? this.#write(uid, run, () => staged) : this.#advance(uid, run, agent)
@@ -204,7 +210,7 @@ export class PodRunner {
 
   #advance(uid: string, run: Run, agent: NodeAgent): Promise<void> | undefined {
     const { pod } = run
-    const now = this.#now()
+    const now = this.#clock.now()
     const before = pod.status ?? {}
     if (!before.startTime && !pod.metadata.deletionTimestamp && !isTerminal(before.phase)) {
       const rejection = rejectionOf(pod, agent)
@@ -229,7 +235,12 @@ export class PodRunner {
       run.pod.metadata.deletionTimestamp
     )
       return false
-    void this.#apply(uid, run, agent, evictPod(run.pod, run.memory, message, this.#contextOf(run, agent, this.#now())))
+    void this.#apply(
+      uid,
+      run,
+      agent,
+      evictPod(run.pod, run.memory, message, this.#contextOf(run, agent, this.#clock.now())),
+    )
     return true
   }
 
@@ -298,7 +309,7 @@ export class PodRunner {
     if (this.#stopping.signal.aborted) return
     // The watch delivers a deleted or replaced pod.
     if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return
-    this.#alarms.set(uid, this.#now() + retryMs * (1 + Math.random()))
+    this.#retries.setAfter(uid, retryMs * (1 + Math.random()))
     const { namespace, name } = run.pod.metadata
     if (error instanceof StatusError)
       this.#options.log(`cannot write the status of pod ${namespace}/${name}: ${error.message}`)

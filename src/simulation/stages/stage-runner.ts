@@ -22,7 +22,8 @@ export interface StageRunnerOptions {
   readonly events: KubeletEvents
   readonly stages: readonly Stage[]
   readonly log: (line: string) => void
-  readonly now?: () => number
+  /** In ms since 1970. */
+  readonly now: () => number
   readonly random?: () => number
 }
 
@@ -31,7 +32,7 @@ export type Handled = Promise<void> | 'waiting' | undefined
 
 /** The stages of pods. */
 export function podStages(options: StageRunnerOptions): PodStages {
-  const { events, now = Date.now } = options
+  const { events, now } = options
   const runner = new StageRunner<Pod>(options, pods, (pod, type, reason, message) =>
     events.ofPod(pod, type, reason, message),
   )
@@ -44,7 +45,7 @@ export function podStages(options: StageRunnerOptions): PodStages {
 
 /** The stages of nodes. */
 export function nodeStages(options: StageRunnerOptions): NodeStages {
-  const { events, now = Date.now } = options
+  const { events, now } = options
   const runner = new StageRunner<Node>(options, nodes, (node, type, reason, message) =>
     events.ofNode(node, type, reason, message),
   )
@@ -78,7 +79,7 @@ class StageRunner<T extends KubeObject> {
     this.#options = options
     this.#resource = resource
     this.#record = record
-    this.#now = options.now ?? Date.now
+    this.#now = options.now
     this.#random = options.random ?? Math.random
   }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sleep } from '../../lib/clock/clock.ts'
+import { MovableClock } from '../../lib/clock/movable-clock.ts'
 import { Alarms } from './alarms.ts'
 
 test('alarms ring once in the order of their times; a reset alarm rings at its new time', (t) => {
@@ -24,4 +26,30 @@ test('alarms ring once in the order of their times; a reset alarm rings at its n
   alarms.stop()
   t.mock.timers.tick(1000)
   assert.equal(rung.length, 4)
+})
+
+test('alarms follow a paused clock; one that is set again for its time does not ring forever', async (t) => {
+  const clock = new MovableClock()
+  clock.move(0, 0)
+  t.after(() => clock.stop())
+  const rung: string[] = []
+  const due = clock.now() + 10
+  const alarms = new Alarms<string>((key) => {
+    rung.push(key)
+    if (clock.now() < due) alarms.set(key, due)
+  }, clock)
+  t.after(() => alarms.stop())
+  alarms.set('nine', due - 1)
+  alarms.setAfter('now', 0)
+  await sleep(clock, 0)
+  await sleep(clock, 0)
+  assert.deepEqual(rung, ['now'])
+  const moved = sleep(clock, 8)
+  clock.move(8, 0)
+  await moved
+  assert.deepEqual(rung, ['now'])
+  const rest = sleep(clock, 3)
+  clock.move(3, 0)
+  await rest
+  assert.deepEqual(rung, ['now', 'nine', 'now'])
 })

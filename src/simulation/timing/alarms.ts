@@ -1,29 +1,25 @@
-/** Many alarms with one timer. Setting an alarm again replaces it. */
+/** Many alarms with one alarm of a clock. Setting an alarm again replaces it. */
+import { type Alarm, type Clock, systemClock } from '../../lib/clock/clock.ts'
 
-/** Alarms that are this close ring together. In ms. */
-const toleranceMs = 5
-/** The longest delay of Node's timers, in ms. */
-const maxDelayMs = 2 ** 31 - 1
-
-interface Alarm<Key> {
+interface KeyedAlarm<Key> {
   readonly key: Key
   readonly at: number
 }
 
 export class Alarms<Key> {
   readonly #ring: (key: Key) => void
-  readonly #now: () => number
+  readonly #clock: Clock
   /** A heap by time. Replaced alarms remain in it until their time. */
-  readonly #heap: Alarm<Key>[] = []
-  readonly #current = new Map<Key, Alarm<Key>>()
-  #timer: NodeJS.Timeout | undefined
-  #timerAt = Number.POSITIVE_INFINITY
+  readonly #heap: KeyedAlarm<Key>[] = []
+  readonly #current = new Map<Key, KeyedAlarm<Key>>()
+  #next: Alarm | undefined
+  #nextAt = Number.POSITIVE_INFINITY
   #stopped = false
 
-  /** `ring` must not throw; `now` returns ms since 1970. */
-  constructor(ring: (key: Key) => void, now: () => number = Date.now) {
+  /** `ring` must not throw. */
+  constructor(ring: (key: Key) => void, clock: Clock = systemClock) {
     this.#ring = ring
-    this.#now = now
+    this.#clock = clock
   }
 
   /** `at` is in ms since 1970. An alarm in the past rings as soon as possible. */
@@ -32,7 +28,12 @@ export class Alarms<Key> {
     const alarm = { key, at }
     this.#current.set(key, alarm)
     this.#push(alarm)
-    if (at < this.#timerAt) this.#arm()
+    if (at < this.#nextAt) this.#arm()
+  }
+
+  /** Sets an alarm `ms` from now. */
+  setAfter(key: Key, ms: number): void {
+    this.set(key, this.#clock.now() + ms)
   }
 
   clear(key: Key): void {
@@ -41,21 +42,22 @@ export class Alarms<Key> {
 
   stop(): void {
     this.#stopped = true
-    clearTimeout(this.#timer)
+    this.#next?.cancel()
     this.#heap.length = 0
     this.#current.clear()
   }
 
   #arm(): void {
-    clearTimeout(this.#timer)
+    this.#next?.cancel()
     const next = this.#heap[0]
-    this.#timerAt = next?.at ?? Number.POSITIVE_INFINITY
+    this.#nextAt = next?.at ?? Number.POSITIVE_INFINITY
     if (!next || this.#stopped) return
-    this.#timer = setTimeout(() => this.#ringDue(), Math.min(Math.max(0, next.at - this.#now()), maxDelayMs))
+    this.#next = this.#clock.after(next.at - this.#clock.now(), () => this.#ringDue())
   }
 
   #ringDue(): void {
-    const until = this.#now() + toleranceMs
+    // Never early: an alarm that is set again for its time would ring forever while the clock is paused.
+    const until = this.#clock.now()
     for (let next = this.#heap[0]; next && next.at <= until; next = this.#heap[0]) {
       this.#pop()
       if (this.#current.get(next.key) !== next) continue
@@ -65,7 +67,7 @@ export class Alarms<Key> {
     this.#arm()
   }
 
-  #push(alarm: Alarm<Key>): void {
+  #push(alarm: KeyedAlarm<Key>): void {
     const heap = this.#heap
     let at = heap.length
     heap.push(alarm)

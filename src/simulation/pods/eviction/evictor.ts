@@ -3,6 +3,7 @@
  * manager.
  */
 import type { Pod } from '../../../client/kinds.ts'
+import { type Clock, systemClock } from '../../../lib/clock/clock.ts'
 import { parseDurationMs } from '../../../lib/duration.ts'
 import { own } from '../../../lib/own.ts'
 import { isTerminal } from '../../../node/pods/pod-types.ts'
@@ -22,7 +23,8 @@ export interface EvictorOptions {
   readonly defaults: (nodeName: string) => BehaviourDefaults
   /** Returns false if the pod is being written, so that it cannot be evicted now. */
   readonly evict: (pod: Pod, message: string) => boolean
-  readonly now?: () => number
+  /** Default: the machine's. */
+  readonly clock?: Clock
 }
 
 /** A kubelet's housekeeping interval. */
@@ -33,29 +35,34 @@ const pauseAnnotation = `${annotationPrefix}eviction-pause`
 
 export class Evictor {
   readonly #options: EvictorOptions
-  readonly #now: () => number
+  readonly #clock: Clock
   readonly #alarms: Alarms<string>
+  /** Retries: by the machine's clock, so that a paused clock does not delay them. */
+  readonly #retries: Alarms<string>
   /** Nodes under pressure. */
   readonly #underPressure = new Set<string>()
 
   constructor(options: EvictorOptions) {
     this.#options = options
-    this.#now = options.now ?? Date.now
-    this.#alarms = new Alarms((name) => this.#ring(name), this.#now)
+    this.#clock = options.clock ?? systemClock
+    this.#alarms = new Alarms((name) => this.#ring(name), this.#clock)
+    this.#retries = new Alarms((name) => this.#ring(name))
   }
 
   nodeChanged({ name, failure }: NodeAgent, isDeleted: boolean): void {
     if (isDeleted || !pressureOf(failure)) {
       this.#underPressure.delete(name)
       this.#alarms.clear(name)
+      this.#retries.clear(name)
     } else if (!this.#underPressure.has(name)) {
       this.#underPressure.add(name)
-      this.#alarms.set(name, this.#now())
+      this.#alarms.setAfter(name, 0)
     }
   }
 
   stop(): void {
     this.#alarms.stop()
+    this.#retries.stop()
   }
 
   #ring(name: string): void {
@@ -63,20 +70,22 @@ export class Evictor {
     const node = agent(name)
     const pressure = pressureOf(node?.failure)
     if (!node || !pressure) return
-    this.#alarms.set(name, this.#now() + pauseOf(node))
+    this.#alarms.setAfter(name, pauseOf(node))
     const consumption = (pod: Pod): Consumption => this.#consumption(pod, pressure)
     const [first] = rank([...podsOf(name)].filter(isEvictable), pressure, consumption)
     if (!first) return
     events.ofNode(node.node, 'Warning', 'EvictionThresholdMet', `Attempting to reclaim ${pressure.resource}`)
     const isGoing = evict(first, evictionMessage(first, pressure, node.node.status?.capacity ?? {}, consumption(first)))
-    if (!isGoing) this.#alarms.set(name, this.#now() + retryMs)
+    if (!isGoing) this.#retries.setAfter(name, retryMs)
   }
 
   #consumption(pod: Pod, { resource }: Pressure): Consumption {
     if (resource === 'pids') return new Map()
     const defaults = this.#options.defaults(pod.spec?.nodeName ?? '')
     const used = (container: Parameters<typeof usageOf>[1]): number =>
-      resource === 'memory' ? usageOf(pod, container, defaults, this.#now()).memoryBytes : storageBytes(pod, container)
+      resource === 'memory'
+        ? usageOf(pod, container, defaults, this.#clock.now()).memoryBytes
+        : storageBytes(pod, container)
     return new Map(runningContainers(pod).map((container) => [container.name, used(container)]))
   }
 }
