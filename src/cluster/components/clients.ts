@@ -9,9 +9,21 @@ const contextName = 't8s'
 
 export const controllers = component({
   name: 'controllers',
-  needs: ['options', 'addresses', 'store', 'plan', 'endpoint', 'clients', 'running', 'pki', 'serviceAccount', 'log'],
+  needs: [
+    'options',
+    'addresses',
+    'store',
+    'plan',
+    'endpoint',
+    'clients',
+    'running',
+    'pki',
+    'serviceAccount',
+    'clock',
+    'log',
+  ],
   gives: ['controllers'],
-  async start({ options, addresses, store, plan, endpoint, clients, running, pki, serviceAccount, log }) {
+  async start({ options, addresses, store, plan, endpoint, clients, running, pki, serviceAccount, clock, log }) {
     const { controllerManagerPort: port, tls = pki.server } = options
     const { bindAddress } = addresses
     const controllers = await clusterControllers({
@@ -22,6 +34,7 @@ export const controllers = component({
       manager: port === undefined ? undefined : { bindAddress, port, tls },
       signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
       onThread: options.controllersThread ?? false,
+      clock,
       log,
     })
     clients.onEnd(() => controllers.stop())
@@ -32,15 +45,15 @@ export const controllers = component({
 
 export const scheduler = component({
   name: 'scheduler',
-  needs: ['schedulerPlan', 'flagged', 'store', 'endpoint', 'clients', 'running', 'log'],
+  needs: ['schedulerPlan', 'flagged', 'store', 'endpoint', 'clients', 'running', 'clock', 'log'],
   gives: ['scheduler'],
-  async start({ schedulerPlan, flagged, store, endpoint, clients, running, log }) {
+  async start({ schedulerPlan, flagged, store, endpoint, clients, running, clock, log }) {
     if (!schedulerPlan) return { scheduler: undefined }
     const { onThread = false, ...choice } = schedulerPlan.choice
     const { token } = schedulerPlan.user
     const features = flagged.features?.settings
     const task = { ...choice, server: endpoint, token, isElected: store.isShared, features }
-    const scheduler = await clusterScheduler({ ...task, onThread, log })
+    const scheduler = await clusterScheduler({ ...task, onThread, clock, log })
     clients.onEnd(() => scheduler.stop())
     running.scheduler = scheduler
     return { scheduler }

@@ -48,9 +48,9 @@ const clusterChoice: readonly string[] = ['*', 'bootstrap-signer-controller', 't
 
 export const plan = component({
   name: 'plan',
-  needs: ['options', 'addresses', 'data', 'etcd', 'flagged', 'nodeDecision', 'log'],
+  needs: ['options', 'addresses', 'data', 'etcd', 'flagged', 'nodeDecision', 'clock', 'log'],
   gives: ['plan', 'schedulerPlan', 'simulation', 'realNode', 'hostPaths', 'ingress'],
-  async start({ options, addresses, data, etcd, flagged, nodeDecision, log }, lifetime) {
+  async start({ options, addresses, data, etcd, flagged, nodeDecision, clock, log }, lifetime) {
     const nodes = nodesOf(options, nodeDecision)
     const onThread = options.controllersThread ?? false
     const realNode = await realNodeOf({ options, addresses, data, nodeDecision, log })
@@ -60,6 +60,7 @@ export const plan = component({
       mayHaveNodes: data !== undefined && etcd === undefined,
       isElected: etcd !== undefined,
       onThread,
+      clock,
       log,
     })
     const hasNodes = realNode !== undefined || (nodes !== undefined && nodes.count !== 0)

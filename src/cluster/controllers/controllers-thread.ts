@@ -1,6 +1,8 @@
 /** The thread of the controllers: the starting thread sends its options, and signs tokens. */
 import { flushCompileCache } from 'node:module'
 import type { MessagePort } from 'node:worker_threads'
+import { ClockMemory } from '../../lib/clock/clock-memory.ts'
+import { MovableClock } from '../../lib/clock/movable-clock.ts'
 import { reasonOf } from '../../lib/explained-error.ts'
 import { releaseMemoryWhenIdle } from '../../lib/process/memory/release-memory.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
@@ -25,7 +27,8 @@ export function runControllersThread(port: MessagePort, task: ControllerTask): v
     return promise
   }
 
-  const begun = runTask(task, signToken, (line) => post({ log: line }))
+  const clock = new MovableClock(new ClockMemory(task.clockBuffer))
+  const begun = runTask(task, clock, signToken, (line) => post({ log: line }))
   begun.then(
     ({ synced }) => {
       post({ begun: true })
@@ -39,9 +42,14 @@ export function runControllersThread(port: MessagePort, task: ControllerTask): v
   releaseMemoryWhenIdle()
   surviveErrors((line) => post({ unhandled: line }))
 
+  function end(): void {
+    clock.stop()
+    port.close()
+  }
+
   port.on('message', (order: ControllerCommand) => {
     if ('stop' in order) {
-      void begun.then(({ stop }) => stop()).finally(() => port.close())
+      void begun.then(({ stop }) => stop()).finally(end)
       return
     }
     if ('ping' in order) {

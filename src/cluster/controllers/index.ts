@@ -1,10 +1,12 @@
 /** The cluster's controllers, in this thread or on their own. */
 import type { TokenUser } from '../../apiserver/authentication/tokens/static-tokens.ts'
 import type { ControllerPlan } from '../../controllers/index.ts'
-import type { Claims, ControllerTask } from './messages.ts'
+import type { MovableClock } from '../../lib/clock/movable-clock.ts'
+import type { Claims, ControllerSettings } from './messages.ts'
 import type { StartedControllers } from './run-task.ts'
 
-export interface ClusterControllersOptions extends ControllerTask {
+export interface ClusterControllersOptions extends ControllerSettings {
+  readonly clock: MovableClock
   readonly signToken: (claims: Claims) => Promise<string>
   /** True to run them on a thread of their own. */
   readonly onThread: boolean
@@ -15,11 +17,15 @@ export interface ClusterControllersOptions extends ControllerTask {
 export async function clusterControllers({
   signToken,
   onThread,
+  clock,
   log,
-  ...task
+  ...settings
 }: ClusterControllersOptions): Promise<StartedControllers> {
-  if (onThread) return (await import('./thread.ts')).controllersOnThread(task, signToken, log)
-  return (await import('./run-task.ts')).runTask(task, signToken, log)
+  if (onThread) {
+    const task = { ...settings, clockBuffer: clock.memory.buffer }
+    return (await import('./thread.ts')).controllersOnThread(task, signToken, log)
+  }
+  return (await import('./run-task.ts')).runTask(settings, clock, signToken, log)
 }
 
 /** Returns the tokens by which the server authenticates the controllers of a plan. */

@@ -17,8 +17,8 @@ export interface ManagerEndpoint {
   readonly tls: KeyPair
 }
 
-/** Everything that controllers need, as plain data for another thread. */
-export interface ControllerTask {
+/** Everything that controllers need, except their clock, as plain data. */
+export interface ControllerSettings {
   readonly plan: ControllerPlan
   readonly server: ServerEndpoint
   /** Signs certificates for CertificateSigningRequests. */
@@ -27,6 +27,12 @@ export interface ControllerTask {
   readonly isElected: boolean
   /** Default: no port. */
   readonly manager?: ManagerEndpoint
+}
+
+/** Everything that the thread of the controllers needs. */
+export interface ControllerTask extends ControllerSettings {
+  /** The memory of the cluster's clock. */
+  readonly clockBuffer: SharedArrayBuffer
 }
 
 export type Claims = Readonly<Record<string, unknown>>

@@ -3,10 +3,11 @@ import { FeatureGates } from '../../api/features/feature-gates.ts'
 import type { RequestMetrics } from '../../client/connection/request-metrics.ts'
 import { leaderMetrics } from '../../client/election/leader-metrics.ts'
 import { managerAgent, plannedClients, type RunningControllers, runControllers } from '../../controllers/index.ts'
+import type { Clock } from '../../lib/clock/clock.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { certificateSigner } from '../pki/certificate-signer.ts'
 import { type ElectedComponent, runElected } from '../threads/elected.ts'
-import type { Claims, ControllerTask, ManagerEndpoint } from './messages.ts'
+import type { Claims, ControllerSettings, ManagerEndpoint } from './messages.ts'
 
 /** Running controllers. */
 export interface StartedControllers {
@@ -26,7 +27,8 @@ const graceMs = 1_000
 
 /** Resolves when they have started. Rejects with an ExplainedError if the port of `manager` is not available. */
 export async function runTask(
-  task: ControllerTask,
+  task: ControllerSettings,
+  clock: Clock,
   signToken: (claims: Claims) => Promise<string>,
   log: (line: string) => void,
 ): Promise<StartedControllers> {
@@ -39,6 +41,7 @@ export async function runTask(
       features: new FeatureGates(plan.features),
       sources: { rootCA: server.ca, signer: certificateSigner(authority), signToken },
       clients,
+      clock,
       registry,
       log,
     })
@@ -49,7 +52,7 @@ export async function runTask(
 
 /** Runs the controllers always, or in the terms in which this process leads. */
 function run(
-  { plan, server, isElected }: ControllerTask,
+  { plan, server, isElected }: ControllerSettings,
   start: () => ReturnType<Start>,
   log: (line: string) => void,
 ): StartedControllers & Partial<ElectedComponent> {
@@ -82,7 +85,7 @@ function run(
 }
 
 async function runWithServer(
-  task: ControllerTask,
+  task: ControllerSettings,
   endpoint: ManagerEndpoint,
   start: Start,
   log: (line: string) => void,

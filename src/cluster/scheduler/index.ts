@@ -1,11 +1,13 @@
 /** The cluster's scheduler, in this thread or on its own. */
 import { randomBytes } from 'node:crypto'
 import type { TokenUser } from '../../apiserver/server.ts'
+import type { MovableClock } from '../../lib/clock/movable-clock.ts'
 import type { PluginFactory } from '../../scheduler/index.ts'
 import type { RunningComponent } from '../threads/component-thread.ts'
-import type { SchedulerTask } from './messages.ts'
+import type { SchedulerSettings, SchedulerTask } from './messages.ts'
 
-export interface ClusterSchedulerOptions extends SchedulerTask {
+export interface ClusterSchedulerOptions extends SchedulerSettings {
+  readonly clock: MovableClock
   /** Plugins besides the in-tree ones; they cannot be passed to another thread. */
   readonly plugins?: readonly PluginFactory[]
   /** True to run it on a thread of its own. */
@@ -41,15 +43,17 @@ export async function checkScheduler({
 export async function clusterScheduler({
   plugins,
   onThread,
+  clock,
   log,
-  ...task
+  ...settings
 }: ClusterSchedulerOptions): Promise<RunningComponent> {
   if (onThread) {
     const { componentThread } = await import('../threads/component-thread.ts')
     // Source in a checkout, built in the bundle.
     const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './scheduler-worker.js', import.meta.url)
+    const task: SchedulerTask = { ...settings, clockBuffer: clock.memory.buffer }
     return componentThread({ name: 'thread of the scheduler', file, task, log })
   }
   const { startScheduler: beginScheduler } = await import('./start.ts')
-  return beginScheduler(task, log, plugins)
+  return beginScheduler(settings, clock, log, plugins)
 }

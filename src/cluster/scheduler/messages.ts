@@ -1,7 +1,6 @@
 import type { FeatureSettings } from '../../api/features/feature-gates.ts'
 
-/** Everything that a thread needs to run the scheduler, as plain data. */
-export interface SchedulerTask {
+export interface SchedulerSettings {
   readonly server: { readonly url: string; readonly ca: string }
   readonly token: string
   /** True if other processes may schedule for the cluster: this one does while it holds the lease. */
@@ -10,4 +9,10 @@ export interface SchedulerTask {
   readonly configurationFile?: string
   /** As for `--feature-gates`. Default: those of 1.36. */
   readonly features?: FeatureSettings
+}
+
+/** Everything that a thread needs to run the scheduler, as plain data. */
+export interface SchedulerTask extends SchedulerSettings {
+  /** The memory of the cluster's clock. */
+  readonly clockBuffer: SharedArrayBuffer
 }

@@ -6,6 +6,7 @@ import { bearerToken } from '../../client/connection/credentials/credentials.ts'
 import { configMaps } from '../../client/kinds.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import type { Access } from '../../kubeconfig/kubeconfig.ts'
+import type { MovableClock } from '../../lib/clock/movable-clock.ts'
 import type { NodeGroup, RunningSimulation } from '../../simulation/index.ts'
 import type { ServerEndpoint } from '../controllers/messages.ts'
 import type { ClusterPki } from '../pki/pki.ts'
@@ -41,8 +42,11 @@ export interface ClusterSimulationOptions {
   /** True if other processes may simulate the nodes of the cluster: this one does while it holds the lease. */
   readonly isElected: boolean
   readonly onThread: boolean
+  readonly clock: MovableClock
   readonly log: (line: string) => void
 }
+
+const areWanted = (nodes: SimulatedNodes | undefined): boolean => nodes !== undefined && nodes.count !== 0
 
 /** Loads nothing and has no user if no nodes are requested and there were none before. */
 export function clusterSimulation({
@@ -50,9 +54,9 @@ export function clusterSimulation({
   mayHaveNodes: hasPast,
   isElected,
   onThread,
+  clock,
   log,
 }: ClusterSimulationOptions): ClusterSimulation {
-  const areWanted = (nodes: SimulatedNodes | undefined) => nodes !== undefined && nodes.count !== 0
   if (!areWanted(usual) && !hasPast) return { user: undefined, begin: async () => {}, stop: async () => {} }
   const token = randomBytes(32).toString('base64url')
   const failed = (error: Error): void => log(`nodes are not simulated: ${error.message}`)
@@ -84,10 +88,11 @@ export function clusterSimulation({
       stages: nodes?.stages,
       kubelet,
     }
+    const task = { options, server: { ...server, token }, clockBuffer: clock.memory.buffer }
     const launch = async (): Promise<RunningSimulation> =>
       onThread
-        ? (await import('./thread.ts')).simulationOnThread({ options, server: { ...server, token } }, log)
-        : runSimulation(options, { ...server, credentials: bearerToken(token) }, log)
+        ? (await import('./thread.ts')).simulationOnThread(task, log)
+        : runSimulation({ ...options, clock }, { ...server, credentials: bearerToken(token) }, log)
     return isElected ? (await import('./elected.ts')).electedSimulation(administrator, launch, log) : launch()
   }
 

@@ -14,8 +14,10 @@ export interface SimulationServer {
 
 /** Everything that a thread needs to simulate nodes, as plain data. */
 export interface SimulationTask {
-  readonly options: SimulationOptions
+  readonly options: Omit<SimulationOptions, 'clock'>
   readonly server: SimulationServer
+  /** The memory of the cluster's clock. */
+  readonly clockBuffer: SharedArrayBuffer
 }
 
 /** From the thread. */

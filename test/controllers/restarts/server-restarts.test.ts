@@ -8,6 +8,7 @@ import { controllerTokens } from '../../../src/cluster/controllers/index.ts'
 import { controllersOnThread } from '../../../src/cluster/controllers/thread.ts'
 import { planControllers } from '../../../src/controllers/index.ts'
 import { readContext } from '../../../src/kubeconfig/read-context.ts'
+import { ClockMemory } from '../../../src/lib/clock/clock-memory.ts'
 import { clientFor } from '../../support/client-for.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { type Running, temporaryFolder, up } from '../../up/t8s-process.ts'
@@ -52,7 +53,7 @@ test('controllers on a thread continue when their API server is killed and resta
   }
   const lines: string[] = []
   const controllers = await controllersOnThread(
-    { plan, server: { url: running.url, ca }, authority, isElected: false },
+    { plan, server: { url: running.url, ca }, authority, isElected: false, clockBuffer: new ClockMemory().buffer },
     async () => '',
     (line) => lines.push(line),
   )
