@@ -27,8 +27,8 @@ const second = 1000
 const minute = 60 * second
 
 /** Runs a test with a controller, and stops it afterwards. */
-const paused = (name: string, body: (world: PausedController) => Promise<void>) =>
-  test(name, async () => {
+const paused = (name: string, body: (world: PausedController) => Promise<void>): void => {
+  void test(name, async () => {
     const world = new PausedController()
     try {
       await body(world)
@@ -36,6 +36,7 @@ const paused = (name: string, body: (world: PausedController) => Promise<void>) 
       await world.stop()
     }
   })
+}
 
 paused('a CronJob creates its Job when the clock reaches its time', async (world) => {
   world.set(cronJobs, {
