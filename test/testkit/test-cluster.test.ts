@@ -1,22 +1,28 @@
 /** `typernetes/test`: one cluster, which every test leaves as it was. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, type TestContext, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import type { TraceData } from '../../src/apiserver/test-control/traces/trace-data.ts'
 import { ConnectionLost } from '../../src/client/connection/connection-lost.ts'
 import { Informer } from '../../src/client/informers/informer.ts'
 import { configMaps, deployments, pods, services } from '../../src/client/kinds.ts'
-import { startTestCluster, type TestCluster } from '../../src/cluster/testkit/index.ts'
+import { startTestCluster, type TestCluster, type TraceableTest } from '../../src/cluster/testkit/index.ts'
 import type { Unstructured } from '../../src/machinery/object.ts'
 import { StatusError } from '../../src/machinery/status-error.ts'
 import { waitFor as until } from '../support/wait-for.ts'
 
+const traces = mkdtempSync(join(tmpdir(), 't8s-traces-'))
 let cluster: TestCluster
 before(async () => {
-  cluster = await startTestCluster({ nodes: 1, scheduler: true })
+  cluster = await startTestCluster({ nodes: 1, scheduler: true, trace: { mode: 'on-failure', directory: traces } })
 })
-after(() => cluster.stop())
+after(async () => {
+  await cluster.stop()
+  rmSync(traces, { recursive: true })
+})
 afterEach(() => cluster.reset())
 
 const boats = `
@@ -265,6 +271,69 @@ test('a namespace is deleted after its test', async (t) => {
   }
   await cluster.waitFor(`namespace/${name}`, 'delete')
 })
+
+test('a failed test leaves a trace with requests and versions, and without values of Secrets', async () => {
+  const { test: standIn, end } = endedTest({
+    name: 'a < b',
+    filePath: '/x/shop.test.ts',
+    error: new Error('no correct-horse'),
+  })
+  await cluster.trace(standIn)
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's' },
+    stringData: { password: 'correct-horse' },
+  }
+  await cluster.apply([
+    configMap('a', { html: '</script><b>' }),
+    { ...secret, metadata: { name: 's', namespace: 'default' } },
+  ])
+  await cluster.api.update(configMaps, configMap('a', { html: '<i>' }))
+  const pod = { ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'stuck', namespace: 'default' } } }
+  await cluster.apply({ ...pod, spec: { nodeSelector: { disk: 'none' }, containers: [{ name: 'c', image: 'c' }] } })
+  await cluster.waitFor('pod/stuck', 'PodScheduled=False')
+  await end()
+  const file = join(traces, 'shop-test-a-b.html')
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  const trace = readTrace(file)
+  assert.doesNotMatch(JSON.stringify(trace), /correct-horse|Y29ycmVjdC1ob3JzZ/)
+  assert.deepEqual([trace.test.outcome, trace.test.error], ['failed', 'no redacted 3'])
+  const [first, second] = trace.versions.filter(({ name }) => name === 'a')
+  assert.deepEqual(
+    trace.requests.filter(({ wrote }) => wrote === second?.revision).map(({ verb, code }) => [verb, code]),
+    [['update', 200]],
+  )
+  assert.ok(first && second && first.revision < second.revision)
+  assert.ok(trace.versions.some(({ name, object }) => name === 'stuck' && /Unschedulable/.test(JSON.stringify(object))))
+})
+
+test('tests that pass leave no trace, and a test without a hook ends with the next one', async () => {
+  const passing = endedTest({ name: 'passes', passed: true })
+  await cluster.trace(passing.test)
+  await passing.end()
+  await cluster.reset({ name: 'without a hook', passed: false })
+  await cluster.reset()
+  let finish = async (): Promise<void> => {}
+  const task = { name: 'of Vitest', result: { state: 'fail', errors: [{ message: 'expected 1', stack: 'at x' }] } }
+  await cluster.trace({ task, onTestFinished: (done) => void (finish = done) })
+  await finish()
+  assert.deepEqual(readdirSync(traces).sort(), ['of-Vitest.html', 'shop-test-a-b.html', 'without-a-hook.html'])
+  const { test: traced } = readTrace(join(traces, 'of-Vitest.html'))
+  assert.deepEqual([traced.name, traced.error, traced.stack], ['of Vitest', 'expected 1', 'at x'])
+  await assert.rejects(startTestCluster({ trace: 'always' as 'on' }), /trace must be off, on, on-failure/)
+})
+
+/** A stand-in for the context of a test of node:test. */
+function endedTest(test: Omit<TraceableTest, 'after'>): { readonly test: TraceableTest; end(): Promise<void> } {
+  let done = async (): Promise<void> => {}
+  return { test: { passed: false, ...test, after: (callback) => void (done = callback) }, end: () => done() }
+}
+
+function readTrace(file: string): TraceData {
+  const [, base64 = ''] = /<script id="trace"[^>]*>([^<]*)</.exec(readFileSync(file, 'utf8')) ?? []
+  return JSON.parse(gunzipSync(Buffer.from(base64, 'base64')).toString()) as TraceData
+}
 
 test('only administrators control the server', async () => {
   const { api } = await cluster.user({ name: 'eve' })

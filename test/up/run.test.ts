@@ -11,7 +11,7 @@ import { repository, t8s, temporaryFolder, withoutKubectl } from './t8s-process.
 
 const launcher = join(repository, 't8s')
 
-test('run passes the terminal, a kubeconfig and the exit code, and leaves nothing behind', {
+test('run passes the terminal, a kubeconfig and the exit code, and leaves nothing behind but a trace', {
   skip: withoutKubectl,
 }, (t) => {
   const folder = temporaryFolder(t)
@@ -22,18 +22,22 @@ test('run passes the terminal, a kubeconfig and the exit code, and leaves nothin
     metadata: { name: 'web' },
     spec: { containers: [{ name: 'app', image: 'app' }] },
   }
-  const { status, stdout, stderr } = spawnSync(launcher, ['run', '--', 'sh', '-c', `cat > web.json; ${script}`], {
-    cwd: folder,
-    env: { ...process.env, TMPDIR: folder },
-    input: JSON.stringify(pod),
-    encoding: 'utf8',
-    timeout: 60_000,
-  })
-  assert.equal(stderr, '')
+  const { status, stdout, stderr } = spawnSync(
+    launcher,
+    ['run', '--trace-on-failure=trace.html', '--', 'sh', '-c', `cat > web.json; ${script}`],
+    {
+      cwd: folder,
+      env: { ...process.env, TMPDIR: folder },
+      input: JSON.stringify(pod),
+      encoding: 'utf8',
+      timeout: 60_000,
+    },
+  )
+  assert.equal(stderr, 't8s: trace written to trace.html\n')
   const [created, ready, kubeconfig] = stdout.trim().split('\n')
   assert.deepEqual([created, ready, status], ['pod/web created', 'pod/web condition met', 7])
   assert.ok(kubeconfig?.startsWith(folder) && !existsSync(kubeconfig))
-  assert.deepEqual(readdirSync(folder), ['web.json'])
+  assert.deepEqual(readdirSync(folder).sort(), ['trace.html', 'web.json'])
 })
 
 test('a signal reaches the command, and a signal that ends the command ends run', async (t) => {

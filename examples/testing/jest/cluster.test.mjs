@@ -1,14 +1,14 @@
 /** A test file for Jest, which needs a flag for ES modules: `NODE_OPTIONS=--experimental-vm-modules npx jest`. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { pods } from 'typernetes/client'
-import { startTestCluster } from 'typernetes/test'
+import { jestTest, startTestCluster } from 'typernetes/test'
 
 let cluster
 beforeAll(async () => {
-  cluster = await startTestCluster({ nodes: 1, scheduler: true })
+  cluster = await startTestCluster({ nodes: 1, scheduler: true, trace: 'on-failure' })
 }, 30_000)
 afterAll(() => cluster?.stop())
-beforeEach(() => cluster.reset())
+beforeEach(() => cluster.reset(jestTest()))
 
 test('a Deployment becomes Available', async () => {
   const namespace = await cluster.namespace()

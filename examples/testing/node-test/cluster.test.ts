@@ -9,10 +9,10 @@ import { startTestCluster, type TestCluster } from 'typernetes/test'
 
 let cluster: TestCluster
 before(async () => {
-  cluster = await startTestCluster({ nodes: 1, scheduler: true })
+  cluster = await startTestCluster({ nodes: 1, scheduler: true, trace: 'on-failure' })
 })
 after(() => cluster.stop())
-beforeEach(() => cluster.reset())
+beforeEach((t) => cluster.reset(t))
 
 test('a Deployment becomes Available', async (t) => {
   const namespace = await cluster.namespace(t)

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'v
 
 let cluster
 beforeAll(async () => {
-  cluster = await startTestCluster({ nodes: 1, scheduler: true })
+  cluster = await startTestCluster({ nodes: 1, scheduler: true, trace: 'on-failure' })
 }, 30_000)
 afterAll(() => cluster?.stop())
-beforeEach(() => cluster.reset())
+beforeEach((context) => cluster.reset(context))
 
 test('a Deployment becomes Available', async () => {
   const namespace = await cluster.namespace({ after: onTestFinished })

@@ -19,6 +19,9 @@ import { Control, type Fault, type RequestFilter, type Snapshot } from './contro
 import { runningControllers, settled } from './settled.ts'
 import { type TestLifetime, type TestNamespace, testNamespace } from './test-namespace.ts'
 import { type TestUser, testUser, writeKubeconfig } from './test-user.ts'
+import { TestTraces } from './traces/test-traces.ts'
+import { type TraceMode, type TraceSettings, traceSettings } from './traces/trace-option.ts'
+import type { TraceableTest, VitestContext } from './traces/traceable-test.ts'
 import { type WaitForOptions, type WaitTarget, waitForObject } from './waiting/wait-for-object.ts'
 
 export interface TestCluster extends Omit<Cluster, 'user'>, AsyncDisposable {
@@ -71,8 +74,25 @@ export interface TestCluster extends Omit<Cluster, 'user'>, AsyncDisposable {
    * Resolves with the number of changes.
    */
   restore(snapshot: Snapshot): Promise<number>
-  /** Brings back the objects of the start, removes faults and forgets requests. */
-  reset(): Promise<void>
+  /**
+   * Brings back the objects of the start, removes faults and forgets requests. Then begins the trace of the test that
+   * is given, if the option `trace` asks for one.
+   * @example beforeEach((t) => cluster.reset(t))
+   */
+  reset(test?: TraceableTest | VitestContext): Promise<void>
+  /**
+   * Begins the trace of a test, if the option `trace` asks for one: for tests that do not call `reset`.
+   * @example beforeEach((t) => cluster.trace(t))
+   */
+  trace(test: TraceableTest | VitestContext): Promise<void>
+}
+
+export interface TestClusterOptions extends Omit<ClusterOptions, 'testControl'> {
+  /**
+   * Writes a trace of each test, or of each failed one: an HTML file with requests, versions of objects, and the
+   * reasons for which pods wait. Default: `off`.
+   */
+  readonly trace?: TraceMode | TraceSettings
 }
 
 /**
@@ -82,7 +102,9 @@ export interface TestCluster extends Omit<Cluster, 'user'>, AsyncDisposable {
  * await cluster.apply('deploy/')
  * await cluster.waitFor('deployment/web', 'Available')
  */
-export async function startTestCluster(options: Omit<ClusterOptions, 'testControl'> = {}): Promise<TestCluster> {
+export async function startTestCluster(given: TestClusterOptions = {}): Promise<TestCluster> {
+  const { trace, ...options } = given
+  const settings = traceSettings(trace)
   const lifetime = new Lifetime()
   const cluster = await startCluster({ ...options, testControl: true })
   lifetime.onEnd((graceMs) => cluster.stop({ graceMs }))
@@ -95,7 +117,9 @@ export async function startTestCluster(options: Omit<ClusterOptions, 'testContro
     await cluster.synced
     await settled(kit, options)
     const initial = await control.snapshot()
-    return testClusterOf({ cluster, options, api, kit, control, initial, lifetime })
+    const traces = new TestTraces(control, settings)
+    lifetime.onEnd(() => traces.endPending())
+    return testClusterOf({ cluster, options, api, kit, control, traces, initial, lifetime })
   } catch (error) {
     await lifetime.end()
     throw error
@@ -108,11 +132,12 @@ interface Parts {
   readonly api: Client
   readonly kit: Client
   readonly control: Control
+  readonly traces: TestTraces
   readonly initial: Snapshot
   readonly lifetime: Lifetime
 }
 
-function testClusterOf({ cluster, options, api, kit, control, initial, lifetime }: Parts): TestCluster {
+function testClusterOf({ cluster, options, api, kit, control, traces, initial, lifetime }: Parts): TestCluster {
   const dynamic = new DynamicClient(kit)
   const ofApi = new DynamicClient(api)
   let stopped: Promise<void> | undefined
@@ -148,11 +173,14 @@ function testClusterOf({ cluster, options, api, kit, control, initial, lifetime 
     expireWatches: (match = {}) => control.endWatches(match, 'expire'),
     snapshot: () => control.snapshot(),
     restore,
-    async reset() {
+    async reset(test) {
+      await traces.endPending()
       await control.clearFaults()
       await restore(initial)
       await control.clearRequests()
+      if (test) await traces.begin(test)
     },
+    trace: (test) => traces.begin(test),
     stop,
     [Symbol.asyncDispose]: () => stop(),
   }

@@ -27,7 +27,7 @@ export async function tracesOf(
   return json(200, success())
 }
 
-/** The trace as a page for a browser, with the test that the body describes. */
+/** Answers with the HTML of a page for a browser, with the test that the body describes. */
 async function page(traces: Traces, request: Request, name: string): Promise<Response> {
   if (request.method !== 'POST') throw methodNotAllowed()
   const {
@@ -38,6 +38,5 @@ async function page(traces: Traces, request: Request, name: string): Promise<Res
   if (outcome !== undefined && outcome !== 'passed' && outcome !== 'failed')
     throw badRequest(`outcome must be passed or failed, not ${JSON.stringify(outcome)}.`)
   const { tracePage } = await import('./trace-page.ts')
-  const body = tracePage(await traces.read(name, { name: title, outcome, ...rest }))
-  return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body }
+  return json(200, { page: tracePage(await traces.read(name, { name: title, outcome, ...rest })) })
 }

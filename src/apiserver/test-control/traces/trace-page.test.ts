@@ -12,7 +12,7 @@ const data: TraceData = {
 }
 
 test('the page has all of the trace in itself, and data that cannot end their element', () => {
-  const page = tracePage(data).toString()
+  const page = tracePage(data)
   assert.doesNotMatch(page, /alert|https?:\/\/(?!www\.w3\.org\/2000\/svg)|\{\{/)
   const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, text = '']) => text)
   assert.equal(scripts.length, 2)
@@ -20,10 +20,10 @@ test('the page has all of the trace in itself, and data that cannot end their el
 })
 
 test('the policy of the page admits its own script and style only', () => {
-  const page = tracePage(data).toString()
+  const page = tracePage(data)
   const policy = /Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1]
   const hash = (tag: string): string => {
-    const text = new RegExp(`<${tag}>([sS]*?)</${tag}>`).exec(page)?.[1] ?? ''
+    const text = page.split(`<${tag}>`)[1]?.split(`</${tag}>`)[0] ?? ''
     return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
   }
   assert.equal(

@@ -11,11 +11,7 @@ const template = 'trace-page.html'
 const placeholder = '{{trace}}'
 
 /** Returns HTML. Throws if the package was not built. */
-export function tracePage(data: TraceData): Buffer {
+export function tracePage(data: TraceData): string {
   const [before, after = ''] = readFileSync(generatedFile(template), 'utf8').split(placeholder)
-  return Buffer.concat([
-    Buffer.from(before!),
-    Buffer.from(gzipSync(writeJson(data)).toString('base64')),
-    Buffer.from(after),
-  ])
+  return `${before}${gzipSync(writeJson(data)).toString('base64')}${after}`
 }

@@ -7,6 +7,8 @@ import {
   type RequestMatch,
   type RestoreResult,
   type SnapshotInfo,
+  type TracedTest,
+  type TraceInfo,
   testControlPath,
   type WatchEnd,
 } from '../../../apiserver/test-control/index.ts'
@@ -100,6 +102,21 @@ export class Control {
 
   removeSnapshot({ name }: Pick<Snapshot, 'name'>): Promise<void> {
     return this.#delete(path('snapshots', name))
+  }
+
+  /** Begins a trace, and resolves with its name. */
+  async beginTrace(): Promise<string> {
+    return (await this.#client.request<TraceInfo>('POST', path('traces'))).name
+  }
+
+  /** Resolves with the HTML of a trace that is being recorded. */
+  async tracePage(name: string, test: TracedTest): Promise<string> {
+    const options = { body: test, repeatable: true }
+    return (await this.#client.request<{ readonly page: string }>('POST', path('traces', name, 'page'), options)).page
+  }
+
+  removeTrace(name: string): Promise<void> {
+    return this.#delete(path('traces', name))
   }
 
   async #delete(target: string): Promise<void> {
