@@ -34,7 +34,17 @@ function pass(event: TestEvent): void {
   events.write(event)
 }
 
+/** Shows how much faster the tests could be on this machine if more of them ran at a time. */
+function printIdleTime(startMs: number, idleMs: number): void {
+  const share = (machine.idleMs() - idleMs) / ((machine.now() - startMs) * cpus().length)
+  console.log(`processors were idle for ${Math.round(100 * share)} % of the time`)
+}
+
 const limits: Limits = args.length > files.length ? { always: 1, more: 0 } : { always: availableParallelism(), more: 2 }
-const done = inTurns(files, perform, limits, machine).finally(() => events.end())
+const [startMs, idleMs] = [machine.now(), machine.idleMs()]
+const done = inTurns(files, perform, limits, machine).finally(() => {
+  if (files.length > limits.always) printIdleTime(startMs, idleMs)
+  events.end()
+})
 for await (const text of report(events)) process.stdout.write(text)
 await done

@@ -81,9 +81,9 @@ interface FileDuration {
   readonly seconds: number
 }
 
-/** The ten files that took longest. */
+/** The twenty files that took longest. */
 function slowest(files: readonly FileDuration[]): string {
-  const first = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10)
+  const first = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, 20)
   return `slowest: ${first.map(({ file, seconds }) => `${file} ${Math.round(seconds)} s`).join(', ')}\n`
 }
 
