@@ -2,42 +2,31 @@
 import { Command } from 'commander'
 import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
 import { release } from '../lib/release.ts'
-import { commandsFor } from './commands/index.ts'
+import { commandsFor, toolsGroup } from './commands/index.ts'
+import { helpLayout } from './help-layout.ts'
 import { surviveOutputErrors } from './running/output-errors.ts'
 
 const examples = `
 Examples:
-  t8s up                                 start a cluster with its data in .t8s
-  t8s up --secure-port 0                 the same on any free port
-  t8s up --nodes 5 --node-cpu 8          with five simulated nodes; --nodes 0 for none
-  t8s up --data-dir /tmp/try -v 2        another data directory, and more log output
-  export KUBECONFIG=.t8s/kubeconfig      then kubectl, helm and all other clients work
+  t8s up                             start a cluster with its data in .t8s
+  export KUBECONFIG=.t8s/kubeconfig  then kubectl, helm and all others work
+  t8s up --nodes 5 --node-cpu 8      with five simulated nodes; 0 for none
+  t8s up --secure-port 0 -v 2        on any free port, with more log output
+  t8s up --ingress                   serve Ingresses and Gateways, too
 
-  t8s run -- npm test                    run a command with a cluster that ends with it
-  t8s up --detach --name dev             a cluster in the background; t8s list, t8s down --name dev
+  t8s run -- npm test                run a command with a cluster of its own
+  t8s up --detach --name dev         start a cluster in the background, then
+  t8s list                           show it, and
+  t8s down --name dev                stop it
 
-  t8s controller-manager --kubeconfig kubeconfig
-                                         run only the controllers, for any cluster
+  t8s scale nodes 20                 change the number of simulated nodes
+  t8s node fail node-2 --how gone    see how controllers react
+  t8s why can-i jane list pods       which bindings allow it, or what is missing
+  t8s why pod web -n shop            which nodes reject it, and what would help
 
-  t8s scale nodes 20                     change the number of simulated nodes while it runs
-  t8s node fail node-2 --how gone        see how controllers react
-  t8s simulated-nodes --nodes 100        run only simulated nodes, for any cluster
-
-  t8s up --ingress                       serve Ingresses and Gateways; t8s ingress for any cluster
-
-  t8s why can-i jane list pods           which bindings allow it, or what is missing
-  t8s why pod web -n shop                which nodes reject it and what would help, or their scores
-
-  t8s explain-panic crash.log            why a Go program crashed
-
-  t8s snapshot save backup.t8s           copy the data of a cluster, running or not
-  t8s snapshot restore backup.t8s --data-dir restored
-  t8s migrate --from .t8s --to etcd://127.0.0.1:2379
-
-  t8s config list                        your contexts, and when their credentials expire
-  t8s config import dev --from=ssh://root@10.0.0.7:/etc/kubernetes/admin.conf
-
-  t8s envtest-assets bin                 write kube-apiserver and etcd for Go's envtest into bin
+  t8s snapshot save backup.t8s       copy the data of a cluster, running or not
+  t8s config list                    your contexts, and when credentials expire
+  t8s envtest-assets bin             kube-apiserver and etcd for Go's envtest
 
 't8s help COMMAND' lists a command's flags.`
 
@@ -57,6 +46,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     .helpOption('-h, --help', 'show help')
     // Flags after a command belong to it.
     .enablePositionalOptions()
+    .configureHelp(helpLayout)
+    .commandsGroup(toolsGroup)
     .helpCommand('help [COMMAND]', 'show help for a command')
     .addHelpText('after', examples)
     .hook('preAction', (_program, command) => {

@@ -33,7 +33,7 @@ test('keys of t8s up show the cluster, and the terminal is restored', { skip: wi
   await terminal.shows(/^ icanon$/m)
   terminal.types('clear; fg')
   terminal.presses('Enter')
-  await terminal.shows(/^\S*t8s up/m)
+  await terminal.shows(/^\S*t8s up[^\n]*\nkeys: n nodes/m)
   terminal.types('n')
   await terminal.shows(/^node-\d +Ready/m)
   terminal.types('q')

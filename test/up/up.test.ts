@@ -25,10 +25,7 @@ test('a new directory becomes a cluster that kubectl can use immediately', { ski
   const running = await up(t, [...anyPort, '--data-dir', data])
   assert.equal(running.kubeconfig, join(data, 'kubeconfig'))
   assert.equal(statSync(running.kubeconfig).mode & 0o777, 0o600)
-  assert.match(
-    running.output(),
-    /^certificates created in .*: admin, apiserver, apiserver-kubelet-client, ca, front-proxy-ca, front-proxy-client$/m,
-  )
+  assert.match(running.output(), /^certificates created in \S+$/m)
   assert.match(running.output(), /^ready in \d+ ms$/m)
   assert.ok(running.output().includes(`export KUBECONFIG=${running.kubeconfig}`))
   const namespaces = kubectl(running.kubeconfig, 'get', 'namespaces', '-o', 'name')

@@ -26,3 +26,11 @@ test('other outputs have no colours, and other lines neither', () => {
   terminalLog({ isTTY: true, write: (line: string) => (text += line) }, 1)('200 pods')
   assert.equal(text, '200 pods\n')
 })
+
+test('a terminal breaks lines between words, other outputs do not', () => {
+  let text = ''
+  const write = (line: string) => (text += line)
+  terminalLog({ isTTY: true, columns: 22, write })('stopping after SIGTERM: bye')
+  terminalLog({ columns: 20, write })('stopping after SIGTERM: bye')
+  assert.equal(text, 'stopping after\n  SIGTERM: bye\nstopping after SIGTERM: bye\n')
+})

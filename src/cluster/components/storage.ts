@@ -46,7 +46,9 @@ export const certificates = component({
     // Created now, so that a copy for another process of the cluster is complete.
     if (store.isShared) await pki.serviceAccountKey()
     for (const warning of pki.warnings) log(warning)
-    if (pki.created.length > 0) log(`certificates created in ${data?.pki}: ${[...pki.created].sort().join(', ')}`)
+    // The first start creates all of them.
+    const names = pki.created.includes('ca') ? '' : `: ${[...pki.created].sort().join(', ')}`
+    if (pki.created.length > 0) log(`certificates created in ${data?.pki}${names}`)
     return { pki }
   },
 })

@@ -22,7 +22,7 @@ function fakes({ isTTY = true, isInForeground = true } = {}) {
     isInForeground: () => foreground,
   }
   const actions = new Map([['n', () => notes.push('nodes')]].map(([key, act]) => [key as string, act as () => void]))
-  const end = readKeys({ input, actions, process })
+  const end = readKeys({ input, actions, onBegin: () => notes.push('begin'), process })
   const taken = (): string[] => notes.splice(0)
   return { input, signals, end, taken, moves: (value: boolean) => (foreground = value) }
 }
@@ -31,7 +31,7 @@ const keys = (text: string): Buffer => Buffer.from(text, 'latin1')
 
 test('keys call their actions, and arrows and others nothing', () => {
   const { input, end, taken } = fakes()
-  assert.deepEqual(taken(), ['pause', 'raw', 'resume'])
+  assert.deepEqual(taken(), ['pause', 'raw', 'resume', 'begin'])
   for (const text of ['n', 'x', '\x1b[A', 'nn']) input.emit('data', keys(text))
   assert.deepEqual(taken(), ['nodes', 'nodes', 'nodes'])
   end()
@@ -49,7 +49,7 @@ test('Ctrl-C interrupts, and Ctrl-Z restores the terminal until the process cont
   input.emit('data', keys('\x1a'))
   assert.deepEqual(taken(), ['cooked', 'pause', 'SIGTSTP to group'])
   signals.emit('SIGCONT')
-  assert.deepEqual(taken(), ['raw', 'resume'])
+  assert.deepEqual(taken(), ['raw', 'resume', 'begin'])
   signals.emit('exit')
   assert.deepEqual(taken(), ['cooked', 'pause'])
 })
@@ -61,7 +61,7 @@ test('the mode stays in the background, until the process is in the foreground',
   assert.deepEqual(taken(), [])
   moves(true)
   signals.emit('SIGCONT')
-  assert.deepEqual(taken(), ['raw', 'resume'])
+  assert.deepEqual(taken(), ['raw', 'resume', 'begin'])
 })
 
 test('the end of a terminal ends its keys', () => {

@@ -35,6 +35,8 @@ export interface KeyOptions {
   readonly input: KeyInput
   /** The actions of keys; others are ignored. */
   readonly actions: ReadonlyMap<string, () => void>
+  /** Called when it begins to read: at the start, and each time that the process returns to the foreground. */
+  readonly onBegin: () => void
   readonly process?: KeyProcess
 }
 
@@ -45,13 +47,14 @@ const signalKeys: ReadonlyMap<string, 'SIGINT' | 'SIGTSTP' | 'SIGQUIT'> = new Ma
 ])
 
 /** Begins to read keys. The returned function restores the terminal; so do the end of the process and Ctrl-Z. */
-export function readKeys({ input, actions, process: own = thisProcess }: KeyOptions): () => void {
+export function readKeys({ input, actions, onBegin, process: own = thisProcess }: KeyOptions): () => void {
   let isReading = false
   const begin = (): void => {
     if (isReading || !input.isTTY || !own.isInForeground()) return
     isReading = true
     input.setRawMode(true)
     input.resume()
+    onBegin()
   }
   const release = (): void => {
     if (!isReading) return

@@ -5,7 +5,7 @@ import { type KeyInput, readKeys } from './read-keys.ts'
 import { latestEvents, nodeLines } from './summaries.ts'
 
 /** The line that names the keys. */
-export const keyLine = 'keys: n nodes, e events, c clear, ? help, q quit'
+const keyLine = 'keys: n nodes, e events, c clear, ? help, q quit'
 
 const help = `
   n  nodes, and the number of their pods
@@ -24,7 +24,10 @@ export interface UpKeys {
   readonly quit: () => void
 }
 
-/** Shows the key line and reads keys of a terminal. The returned function ends that, and restores the terminal. */
+/**
+ * Reads keys of a terminal, and shows the key line when it begins to. The returned function ends that, and restores the
+ * terminal.
+ */
 export function showKeys({ input, output, access, quit }: UpKeys): () => void {
   const print = (text: string): void => void output.write(`${text}\n`)
   const show = async (lines: (client: RestClient) => Promise<readonly string[]>): Promise<void> => {
@@ -40,9 +43,9 @@ export function showKeys({ input, output, access, quit }: UpKeys): () => void {
       print(`the cluster does not answer: ${reasonOf(error)}`)
     }
   }
-  print(keyLine)
   return readKeys({
     input,
+    onBegin: () => print(keyLine),
     actions: new Map([
       ['n', () => void show(nodeLines)],
       ['e', () => void show((client) => latestEvents(client, Date.now()))],
