@@ -28,6 +28,15 @@ export function consoleCommands(markdown: string): ConsoleCommand[] {
 }
 
 /**
+ * Returns the text that ends the output of a command in the background, whose prompt comes before. Undefined for other
+ * commands, and for those that print nothing.
+ */
+export function lastDocumented({ command, output }: ConsoleCommand): string | undefined {
+  if (!command.endsWith(' &')) return undefined
+  return output.map((one) => one.split('…')[0]!.trim()).findLast((one) => one !== '')
+}
+
+/**
  * Returns true if an output is as documented. `…` stands for anything, on a line of its own for any number of lines.
  * Ages, durations, cluster IPs, ports and the width of columns may differ.
  */

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
@@ -52,7 +52,9 @@ await inNamespaces(import.meta.filename, () => {
   test('the commands of README.md print the documented output', { timeout: 580_000 }, async (t) => {
     const mirror = await mirrorOfNginx(t)
     const clone = mkdtempSync(join(tmpdir(), 't8s-readme-'))
-    const shell = new Shell(t, clone)
+    const bin = join(clone, '.npm/bin')
+    const PATH = `${bin}:${dirname(process.execPath)}:${process.env.PATH}`
+    const shell = new Shell(t, clone, { environment: { PATH, npm_config_prefix: dirname(bin) } })
     // After the end of the shell: a cluster that runs has mounts in the folder.
     t.after(() => rmSync(clone, { recursive: true, force: true }))
     for (const name of cloned)
@@ -60,8 +62,12 @@ await inNamespaces(import.meta.filename, () => {
     symlinkSync(join(repository, 'node_modules'), join(clone, 'node_modules'))
     const commands = consoleCommands(readFileSync(join(repository, 'README.md'), 'utf8'))
     assert.ok(commands.length >= 20, `${commands.length} commands`)
-    const replaced = (command: string): string =>
-      command === './t8s up &' ? `./t8s up --hostname-override=laptop ${mirror} &` : command
+    const replacements = new Map([
+      // A link to the clone.
+      ['npm install --global typernetes', 'npm install --global .'],
+      ['t8s up &', `t8s up --hostname-override=laptop ${mirror} &`],
+    ])
+    const replaced = (command: string): string => replacements.get(command) ?? command
     const faults = await faultsOf(shell, 'README.md', commands, replaced)
     if (faults.length > 0) assert.fail(faults.join('\n\n'))
   })

@@ -1,5 +1,5 @@
 /** Carries out a document as a reader would, and compares what is printed. */
-import { type ConsoleCommand, matches } from './console-blocks.ts'
+import { type ConsoleCommand, lastDocumented, matches } from './console-blocks.ts'
 import type { Shell } from './shell.ts'
 
 /** Returns a text for each command whose output is not as documented. `replaced` gives the command that is run. */
@@ -10,11 +10,10 @@ export async function faultsOf(
   replaced: (command: string) => string = (command) => command,
 ): Promise<string[]> {
   const faults: string[] = []
-  for (const { command, output, line } of commands) {
-    // Some programs print nothing at their start.
-    const last = output.map((one) => one.split('…')[0]!.trim()).findLast((one) => one !== '')
-    const printed = await shell.run(replaced(command), command.endsWith(' &') ? last : undefined)
-    const shown = printed.filter((one) => !one.startsWith('t8s: '))
+  for (const one of commands) {
+    const { command, output, line } = one
+    const printed = await shell.run(replaced(command), lastDocumented(one))
+    const shown = printed.filter((text) => !text.startsWith('t8s: '))
     if (!matches(output, shown))
       faults.push(
         `${document}:${line}: $ ${command}\ndocumented:\n${output.join('\n')}\nprinted:\n${printed.join('\n')}`,
