@@ -21,7 +21,10 @@ export const listCommand = (): Command =>
     .action(list)
 
 function list({ output }: ListFlags): void {
-  const clusters = new ClusterRecords(process.env).list().map((record) => ({ record, running: isRunning(record) }))
+  const records = new ClusterRecords(process.env)
+  const clusters = records
+    .list()
+    .map((record) => ({ record, running: isRunning(record), log: records.logFile(record.name) }))
   if (output === 'name') print(...clusters.map(({ record }) => record.name))
   else if (output) print(JSON.stringify(clusters.map(shown), undefined, 2))
   else if (clusters.length === 0) print('no clusters: t8s up --detach starts one')
@@ -40,12 +43,15 @@ function list({ output }: ListFlags): void {
 }
 
 /** The fields for programs. */
-const shown = ({ record: { name, pid, url, kubeconfig, dataDirectory }, running }: Listed) =>
-  running ? { name, running, url, kubeconfig, dataDirectory, pid } : { name, running, kubeconfig, dataDirectory }
+const shown = ({ record: { name, pid, url, kubeconfig, dataDirectory }, running, log }: Listed) =>
+  running
+    ? { name, running, url, kubeconfig, dataDirectory, log, pid }
+    : { name, running, kubeconfig, dataDirectory, log }
 
 interface Listed {
   readonly record: ReturnType<ClusterRecords['list']>[number]
   readonly running: boolean
+  readonly log: string
 }
 
 const print = (...lines: readonly string[]): void => {
