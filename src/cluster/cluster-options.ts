@@ -25,6 +25,7 @@ export interface StorageEtcd {
   readonly directory?: string
 }
 
+/** The options of `startCluster`. Each has a default. */
 export interface ClusterOptions {
   /**
    * `memory`, or the directory for the data and the certificates, which is created if missing, or an etcd. Default:

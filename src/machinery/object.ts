@@ -1,5 +1,6 @@
 /** The type and metadata of all Kubernetes objects. Timestamps are RFC 3339 strings, as on the wire. */
 
+/** A reference to an owner; the garbage collector deletes objects without owners. */
 export interface OwnerReference {
   apiVersion: string
   kind: string
@@ -25,6 +26,7 @@ export interface FieldsV1 {
   [element: string]: FieldsV1
 }
 
+/** The metadata of an object, as it is in JSON. */
 export interface ObjectMeta {
   name?: string
   generateName?: string

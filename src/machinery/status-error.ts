@@ -10,6 +10,7 @@ export interface StatusCause {
   field?: string
 }
 
+/** The object and the causes of a Status. */
 export interface StatusDetails {
   name?: string
   group?: string

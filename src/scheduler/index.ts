@@ -19,6 +19,7 @@ import { Scheduler } from './scheduler.ts'
 export { parseConfiguration, readConfigurationFile, type SchedulerConfiguration } from './configuration/index.ts'
 export * from './framework/index.ts'
 
+/** The API server and the settings of a scheduler. */
 export interface RunSchedulerOptions {
   readonly server: ServerAccess
   /** The bearer token of the scheduler, if the server needs one. */
@@ -36,6 +37,7 @@ export interface RunSchedulerOptions {
   readonly log?: (line: string) => void
 }
 
+/** A scheduler that `runScheduler` has started. */
 export interface RunningScheduler {
   /** Resolves when the caches are synced and scheduling has begun; with leader election, at the first election. */
   readonly synced: Promise<void>
@@ -55,7 +57,10 @@ export interface RunningScheduler {
 export const pluginRegistry = (plugins: readonly PluginFactory[] = []): Registry =>
   new Map([...inTreePlugins, ...plugins.map((plugin) => [plugin.name, plugin] as const)])
 
-/** Runs a scheduler in this thread. Throws an ExplainedError for a configuration that cannot work. */
+/**
+ * Runs a scheduler in this thread. Throws an ExplainedError for a configuration that cannot work.
+ * @example const scheduler = runScheduler({ server: cluster.client, plugins: [myPlugin] })
+ */
 export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
   const { server, token, plugins, leaderElection = false, log = () => {} } = options
   const configuration = options.configuration ?? defaultConfiguration(pluginRegistry(plugins))

@@ -4,6 +4,7 @@ import { RestClient } from '../rest/rest-client.ts'
 import { Connection, type ServerAccess } from './connection.ts'
 import { type LoadOptions, loadAccess } from './load-access.ts'
 
+/** The server of `connectTo`, and the credentials for it. */
 export interface ConnectOptions extends LoadOptions, Partial<Omit<ServerAccess, 'url'>> {
   /** The server, such as `startCluster().client`. Default: from the kubeconfig or the pod. */
   readonly access?: ServerAccess

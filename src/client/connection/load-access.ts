@@ -14,6 +14,7 @@ export interface LoadedAccess extends ServerAccess {
   readonly namespace: string
 }
 
+/** The place of a kubeconfig or of a service account. */
 export interface LoadOptions {
   /** Path of a kubeconfig. Default: $KUBECONFIG. */
   readonly kubeconfig?: string

@@ -57,6 +57,7 @@ export interface Caches {
   by<T extends KubeObject>(resource: Resource<T>, index: IndexFunction<T>, value: string): Iterable<T>
 }
 
+/** The tools of a controller while it reconciles an object. */
 export interface ReconcileContext {
   readonly client: RestClient
   readonly caches: Caches
@@ -72,6 +73,7 @@ export interface ReconcileContext {
   readonly requeue: (key: string, ms?: number, options?: DelayOptions) => void
 }
 
+/** A controller as a value: `controller` makes one, a manager runs it. */
 export interface Controller {
   /** Name of the controller; upstream's for built-in ones, as in `--controllers`. */
   readonly name: string
@@ -92,6 +94,7 @@ export interface Controller {
   run?(context: ReconcileContext, signal: AbortSignal): Promise<void>
 }
 
+/** A controller that `runController` has started. */
 export interface RunningController {
   /** Resolves when the caches are synced. */
   readonly synced: Promise<void>

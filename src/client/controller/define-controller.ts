@@ -36,11 +36,13 @@ export interface ReconcileRequest {
   readonly key: string
 }
 
+/** The result of `reconcile`; without one, the object is reconciled after its next change. */
 export interface ReconcileResult {
   /** Requeues the object after so many ms, even if nothing changes. */
   readonly requeueAfterMs?: number
 }
 
+/** The kind that a controller reconciles, the kinds that it watches, and its `reconcile` function. */
 export interface ControllerDefinition<T extends KubeObject> {
   /** Also the component of its events, and the name of its queue in metrics. */
   readonly name: string

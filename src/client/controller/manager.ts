@@ -12,6 +12,7 @@ import { workQueueMetrics } from '../queue/queue-metrics.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 import { type Controller, type RunningController, runController } from './controller.ts'
 
+/** The controllers of a manager, and the lease and metrics that they share. */
 export interface ManagerOptions {
   readonly client: RestClient
   readonly controllers: readonly Controller[]
@@ -25,6 +26,7 @@ export interface ManagerOptions {
   readonly clock?: Clock
 }
 
+/** Running controllers that share informers, a lease and metrics. */
 export interface Manager {
   /** True while its controllers run. */
   readonly isLeader: boolean

@@ -20,6 +20,7 @@ export interface DiscoveredResource extends Resource {
   readonly subresources: readonly string[]
 }
 
+/** The resources that a server has. */
 export interface Discovery {
   readonly resources: readonly DiscoveredResource[]
   /** Group versions of aggregated APIs that are unavailable: their resources are missing or stale. */

@@ -9,6 +9,7 @@ import { nameSelector, requireName } from '../resource.ts'
 import { isConflict } from '../rest/api-errors.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 
+/** The lease of an election, and its durations. */
 export interface LeaderElectionOptions {
   readonly client: RestClient
   readonly namespace: string

@@ -9,6 +9,7 @@ import { type EventSubject, eventMetadata, subjectOf } from './event-subject.ts'
 
 export type { EventSubject } from './event-subject.ts'
 
+/** The type of an Event object. */
 export type EventType = 'Normal' | 'Warning'
 
 /**

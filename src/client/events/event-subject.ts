@@ -1,6 +1,7 @@
 /** The object that an event is about. */
 import type { KubeObject } from '../../machinery/object.ts'
 
+/** A reference to the object of an event. */
 export interface EventSubject {
   readonly apiVersion?: string
   readonly kind?: string

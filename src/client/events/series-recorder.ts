@@ -17,6 +17,7 @@ type SeriesEvent = Model<EventsV1Event>
 
 const seriesEvents = resource<SeriesEvent>('events.k8s.io/v1', 'Event', 'events')
 
+/** An event of the API group events.k8s.io; equal ones become a series. */
 export interface RecordedEvent {
   readonly regarding: KubeObject | EventSubject
   /** A second object. */

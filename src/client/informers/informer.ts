@@ -11,6 +11,7 @@ import { StructuralSharing } from './structural-sharing.ts'
 
 export { keyOf } from './object-store.ts'
 
+/** The objects that an informer caches. */
 export interface InformerOptions<T extends KubeObject> extends ListOptions {
   readonly client: RestClient
   readonly resource: Resource<T>
@@ -30,6 +31,7 @@ export interface InformerOptions<T extends KubeObject> extends ListOptions {
  */
 export type ChangeHandler<T> = (object: T | undefined, old: T | undefined) => void
 
+/** How a handler of an informer is called. */
 export interface HandlerOptions {
   /** Calls the handler with all objects, as unchanged, at this interval in ms. Default: never. */
   readonly resyncMs?: number

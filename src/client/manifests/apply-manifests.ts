@@ -9,6 +9,7 @@ import { hasCondition, waitFor } from '../objects/wait-for.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 import { type Manifests, readManifests } from './read-manifests.ts'
 
+/** How manifests are applied. */
 export interface ApplyManifestsOptions {
   /** The namespace of objects that have none. Default: `default`. */
   readonly namespace?: string

@@ -5,12 +5,14 @@ import { apiVersionOf, type Resource } from '../resource.ts'
 import { isConflict } from '../rest/api-errors.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 
+/** The name of an object in its namespace. */
 export interface ObjectName {
   /** Empty for a cluster-scoped object. */
   readonly namespace?: string
   readonly name: string
 }
 
+/** The effect of `createOrUpdate`. */
 export type WriteResult = 'created' | 'updated' | 'unchanged'
 
 /** Attempts while other clients write the same object. */

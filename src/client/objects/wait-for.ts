@@ -5,6 +5,7 @@ import { nameSelector, type Resource } from '../resource.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 import type { ObjectName } from './create-or-update.ts'
 
+/** The deadline of `waitFor`. */
 export interface WaitOptions {
   /** In ms. Default: 60,000. */
   readonly timeoutMs?: number

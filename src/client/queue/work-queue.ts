@@ -7,6 +7,7 @@ import { type RateLimit, TokenBucket } from '../connection/pacing/token-bucket.t
 import type { QueueMetrics, QueueMetricsProvider } from './queue-metrics.ts'
 import { WaitingKeys } from './waiting-keys.ts'
 
+/** The work of a queue, and its limits. */
 export interface WorkQueueOptions {
   /** The label of its metrics; required with `metrics`. */
   readonly name?: string
@@ -25,6 +26,7 @@ export interface WorkQueueOptions {
   readonly clock?: Clock
 }
 
+/** How a key is added to a work queue. */
 export interface AddOptions {
   /** Keys with a higher priority are processed first. Default: 0. */
   readonly priority?: number

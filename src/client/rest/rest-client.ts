@@ -5,80 +5,35 @@ import { parseJson, writeJson } from '../../lib/exact-json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { type Status, StatusError } from '../../machinery/status-error.ts'
 import type { ClientRequest, Connection } from '../connection/connection.ts'
-import type { Credentials, Impersonation } from '../connection/credentials/credentials.ts'
-import type { TokenBucket } from '../connection/pacing/token-bucket.ts'
+import type { Impersonation } from '../connection/credentials/credentials.ts'
 import { apiVersionOf, collectionPath, objectPath, type Resource } from '../resource.ts'
 import type { ApplyConfiguration } from './apply-configuration.ts'
+import type {
+  ApplyOptions,
+  DeleteOptions,
+  Identity,
+  ListOptions,
+  ObjectList,
+  PageOptions,
+  PatchType,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './request-options.ts'
 import { openStream, readBody, sendAndRead, statusError } from './response.ts'
 
-export interface ListOptions {
-  readonly namespace?: string
-  readonly fieldSelector?: string
-  readonly labelSelector?: string
-  /** Reads only the metadata of the objects (PartialObjectMetadata). */
-  readonly metadataOnly?: boolean
-}
-
-export interface PageOptions extends ListOptions {
-  /** Objects on a page. Default: 500. */
-  readonly limit?: number
-}
-
-export interface ObjectList<T> {
-  readonly items: readonly T[]
-  readonly resourceVersion: string
-}
-
-export interface WatchEvent<T> {
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
-  readonly object: T
-}
-
-export interface WatchOptions extends ListOptions {
-  readonly resourceVersion: string
-  readonly signal: AbortSignal
-  /** Starts with an event for each existing object, and a bookmark that ends them (KEP-3157). */
-  readonly sendInitialEvents?: boolean
-  /** The server ends the watch after this time. */
-  readonly timeoutSeconds?: number
-  /** The `Accept` header. Default: the full objects as JSON. */
-  readonly accept?: string
-}
-
-export interface DeleteOptions {
-  readonly uid?: string
-  readonly resourceVersion?: string
-  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
-  readonly gracePeriodSeconds?: number
-}
-
-export interface WriteOptions {
-  /** The manager in `managedFields`. Default: the first part of the user agent. */
-  readonly fieldManager?: string
-  /** Validates the request and returns its result, but stores nothing. */
-  readonly dryRun?: boolean
-}
-
-export interface ApplyOptions extends WriteOptions {
-  readonly fieldManager: string
-  /** Takes over fields of other managers. Default: true. If false, such fields are a conflict (409). */
-  readonly force?: boolean
-  /** For example `status`. */
-  readonly subresource?: string
-}
-
-/** The user of a client, if it is not the user of the connection. */
-export interface Identity {
-  readonly token?: string
-  /** For a token that changes, in place of `token`. */
-  readonly credentials?: Credentials
-  /** Limits the requests of this client, in place of the connection's limit. */
-  readonly rateLimiter?: TokenBucket
-  readonly impersonate?: Impersonation
-}
-
-/** JSON patch (RFC 6902), JSON merge patch (RFC 7386), or strategic merge patch, which merges lists by key. */
-export type PatchType = 'json' | 'merge' | 'strategic'
+export type {
+  ApplyOptions,
+  DeleteOptions,
+  Identity,
+  ListOptions,
+  ObjectList,
+  PageOptions,
+  PatchType,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './request-options.ts'
 
 const patchTypes: Readonly<Record<PatchType, string>> = {
   json: 'application/json-patch+json',

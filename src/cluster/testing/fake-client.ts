@@ -12,6 +12,7 @@ import { RestClient } from '../../client/rest/rest-client.ts'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { memoryStore } from '../../storage/memory/index.ts'
 
+/** The objects that a fake client begins with, and its faults. */
 export interface FakeClientOptions {
   /** Initial objects, status included. Definitions of custom resources come before their objects. */
   readonly objects?: readonly KubeObject[]
@@ -19,6 +20,7 @@ export interface FakeClientOptions {
   readonly before?: (method: string, path: string) => void
 }
 
+/** A client on the API machinery in memory, without a server. */
 export interface FakeClient extends RestClient {
   /** Adds objects, status included, without calling `before`; missing namespaces are created. */
   add(...objects: readonly KubeObject[]): Promise<void>

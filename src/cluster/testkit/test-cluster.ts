@@ -24,6 +24,7 @@ import { type TraceMode, type TraceSettings, traceSettings } from './traces/trac
 import type { TraceableTest, VitestContext } from './traces/traceable-test.ts'
 import { type WaitForOptions, type WaitTarget, waitForObject } from './waiting/wait-for-object.ts'
 
+/** A cluster with the tools of tests: manifests, waits, namespaces, users, faults, snapshots. */
 export interface TestCluster extends Omit<Cluster, 'user'>, AsyncDisposable {
   /** The administrator's client: its requests are logged, and faults hit them. */
   readonly api: Client

@@ -24,6 +24,7 @@ export interface ElectionSettings {
   readonly namespace: string
 }
 
+/** A KubeSchedulerConfiguration, parsed and with defaults. */
 export interface SchedulerConfiguration {
   readonly profiles: readonly ProfileSettings[]
   readonly extenders: readonly ExtenderSettings[]

@@ -37,9 +37,11 @@ export interface EventObjects {
   Namespace: Namespace
 }
 
+/** A kind of object whose changes may make a pod schedulable. */
 export type EventResource = keyof EventObjects
 
 type CommonAction = 'Add' | 'Update' | 'Delete'
+/** A change of a node. */
 export type NodeAction =
   | 'UpdateAllocatable'
   | 'UpdateLabel'
@@ -47,6 +49,7 @@ export type NodeAction =
   | 'UpdateCondition'
   | 'UpdateAnnotation'
   | 'UpdateDeclaredFeature'
+/** A change of a pod. */
 export type PodAction =
   | 'UpdateLabel'
   | 'UpdateScaleDown'

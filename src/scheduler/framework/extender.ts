@@ -2,6 +2,7 @@
 import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pods/pod-info.ts'
 
+/** The nodes that an extender allows, and its reasons against others. */
 export interface ExtenderFilterResult {
   readonly feasible: NodeInfo[]
   /** Reasons by node. */
@@ -18,6 +19,7 @@ export interface Victims {
   readonly violations: number
 }
 
+/** A server that takes part in decisions (webhooks of the scheduler). */
 export interface Extender {
   readonly name: string
   /** True if pods are scheduled without the extender while it fails. */

@@ -5,6 +5,7 @@ import { type HostPort, portsClash } from './pods/host-ports.ts'
 import type { PodInfo } from './pods/pod-info.ts'
 import { add, copyOf, noResources, type Resources, resourcesOf } from './resources.ts'
 
+/** A taint of a node. */
 export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
 
 /** An image that some nodes have. */

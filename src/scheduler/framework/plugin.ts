@@ -100,5 +100,12 @@ export interface PluginFactory<Args = unknown> {
 /** Plug-ins by name. Programs add their own to those of `plugins/`. */
 export type Registry = ReadonlyMap<string, PluginFactory>
 
-/** Returns the factory itself, with the type of its arguments inferred. */
+/**
+ * Returns the factory itself, with the type of its arguments inferred.
+ * @example
+ * const onlyMondays = pluginFactory({
+ *   name: 'OnlyMondays',
+ *   make: () => ({ filter: () => (new Date().getDay() === 1 ? undefined : unschedulable('it is not Monday')) }),
+ * })
+ */
 export const pluginFactory = <Args = undefined>(factory: PluginFactory<Args>): PluginFactory => factory as PluginFactory

@@ -5,6 +5,7 @@ import { milliValue, wholeValue } from '../../machinery/values/quantity.ts'
 /** A resource list of the API: `{ cpu: '500m', memory: '1Gi' }`. */
 export type ResourceList = Readonly<Record<string, string>>
 
+/** Amounts of resources: requests of pods, or what a node can allocate. */
 export interface Resources {
   /** Thousandths of a core. */
   milliCPU: number
@@ -22,8 +23,10 @@ export interface Resources {
 
 const noScalar: ReadonlyMap<string, number> = new Map()
 
+/** Returns amounts of zero. */
 export const noResources = (): Resources => ({ milliCPU: 0, memory: 0, ephemeralStorage: 0, pods: 0, scalar: noScalar })
 
+/** Returns a copy. */
 export const copyOf = (of: Resources): Resources => ({ ...of })
 
 /** Adds `sign` times `other` to `to`. */
@@ -42,6 +45,7 @@ export function raise(to: Resources, other: Resources): void {
   for (const [name, amount] of other.scalar) setScalar(to, name, Math.max(to.scalar.get(name) ?? 0, amount))
 }
 
+/** Sets the amount of an extended resource. */
 export function setScalar(to: Resources, name: string, amount: number): void {
   to.scalar = new Map(to.scalar).set(name, amount)
 }

@@ -4,6 +4,7 @@
  */
 import type { NodeInfo } from './node-info.ts'
 
+/** The nodes and their pods as they are while one pod is scheduled. */
 export interface Snapshot {
   /** In the order in which they are tried: one of each zone in turns. */
   readonly nodes: readonly NodeInfo[]

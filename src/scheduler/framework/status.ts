@@ -10,6 +10,7 @@
  */
 export type Code = 'Error' | 'Unschedulable' | 'UnschedulableAndUnresolvable' | 'Pending' | 'Wait' | 'Skip'
 
+/** The result of a plug-in; undefined stands for success. */
 export interface Status {
   readonly code: Code
   readonly reasons: readonly string[]
@@ -28,12 +29,16 @@ export interface Rejection {
 /** The plug-in does not apply to this pod: its later steps are skipped. */
 export const skip: Status = { code: 'Skip', reasons: [] }
 
+/** The node is rejected; preemption may help. */
 export const unschedulable = (...reasons: readonly string[]): Status => ({ code: 'Unschedulable', reasons })
+/** The node is rejected, and preemption would not help. */
 export const unresolvable = (...reasons: readonly string[]): Status => ({
   code: 'UnschedulableAndUnresolvable',
   reasons,
 })
+/** The pod waits for something outside, which the plug-in's events report. */
 export const pending = (...reasons: readonly string[]): Status => ({ code: 'Pending', reasons })
+/** Binding waits until the plug-in allows or rejects the pod, at most `timeoutMs`. */
 export const wait = (timeoutMs: number): Status => ({ code: 'Wait', reasons: [], timeoutMs })
 
 /** An error. Exceptions of plug-ins are converted with it. */

@@ -1,5 +1,6 @@
 /** A rate limit: a burst, then a number per second. */
 
+/** A limit for requests: a token bucket. */
 export interface RateLimit {
   /** Tokens per second. */
   readonly qps: number

@@ -9,6 +9,7 @@ import { whyNotReady } from '../../../client/conditions/readiness.ts'
 import type { Unstructured } from '../../../machinery/object.ts'
 import { describeObject } from '../waiting/describe-object.ts'
 
+/** The result of a matcher, in the form of Vitest and Jest. */
 export interface MatcherResult {
   readonly pass: boolean
   /** The sentence of a failure, also of `.not`. */

@@ -12,6 +12,7 @@ import { describeObject, type ShownEvent } from './describe-object.ts'
 /** An object, such as one that `apply` has returned, or `KIND/NAME` as in kubectl commands: `deploy/web`. */
 export type WaitTarget = string | KubeObject
 
+/** The deadline of `waitFor`, and the namespace of its target. */
 export interface WaitForOptions {
   /** The namespace of a target that has none. Default: `default`. */
   readonly namespace?: string

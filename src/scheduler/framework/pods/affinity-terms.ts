@@ -6,6 +6,7 @@ type Affinity = NonNullable<NonNullable<Pod['spec']>['affinity']>
 type PodAffinity = NonNullable<Affinity['podAffinity']>
 type Term = NonNullable<PodAffinity['requiredDuringSchedulingIgnoredDuringExecution']>[number]
 
+/** A term of pod affinity or anti-affinity with parsed selectors. */
 export interface AffinityTerm {
   readonly topologyKey: string
   readonly selector: Selector
@@ -15,11 +16,13 @@ export interface AffinityTerm {
   readonly namespaceSelector: Selector
 }
 
+/** A preferred term. */
 export interface WeightedAffinityTerm {
   readonly term: AffinityTerm
   readonly weight: number
 }
 
+/** The terms of a pod. */
 export interface AffinityTerms {
   readonly required: readonly AffinityTerm[]
   readonly preferred: readonly WeightedAffinityTerm[]

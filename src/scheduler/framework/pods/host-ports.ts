@@ -1,12 +1,14 @@
 /** Host ports of pods: address, protocol and number. `0.0.0.0` stands for all addresses. */
 import type { Pod } from '../../../client/kinds.ts'
 
+/** A port of a node that a container uses. */
 export interface HostPort {
   readonly ip: string
   readonly protocol: string
   readonly port: number
 }
 
+/** The address of a host port without `hostIP`. */
 export const everyAddress = '0.0.0.0'
 const none: readonly HostPort[] = []
 
