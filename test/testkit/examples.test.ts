@@ -1,10 +1,13 @@
 /** Runs the examples of `examples/testing/`, and compares docs/testing.md with them. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { promisify } from 'node:util'
+import { promisify, stripVTControlCharacters } from 'node:util'
+import { assets } from '../envtest/control-plane.ts'
+import { withoutGo } from '../panics/go-program.ts'
+import { temporaryFolder } from '../up/t8s-process.ts'
 
 const root = join(import.meta.dirname, '../..')
 const examples = join(root, 'examples/testing')
@@ -27,6 +30,42 @@ test('the example for pytest passes', async () => {
     env: { ...environment(), PYTHONDONTWRITEBYTECODE: '1' },
   })
   assert.match(stdout, /4 passed/)
+})
+
+test('the example for Go passes with the programs of t8s envtest-assets', { skip: withoutGo }, async (t) => {
+  const { directory, env } = assets(t, { T8S_ENVTEST_CONTROLLERS: 'namespace' })
+  const { stdout } = await run('go', ['test', '-count=1', './...'], {
+    cwd: join(examples, 'go'),
+    env: {
+      ...environment(),
+      ...env,
+      KUBEBUILDER_ASSETS: directory,
+      GOCACHE: join(root, '.build/go-cache'),
+      GOFLAGS: '-mod=mod',
+      GOPROXY: 'off',
+      GOTOOLCHAIN: 'local',
+    },
+  })
+  assert.match(stdout, /^ok\s+example\.com\/cluster-tests/m)
+})
+
+/**
+ * Vitest, 42 MB in 35 packages, is installed for this test. Jest's example runs in no test: Jest has 54 MB in 278
+ * packages, which take three times as long to install. Its matchers are those of Vitest.
+ */
+test('the example for Vitest, and the project that npm init typernetes writes for it, pass', async (t) => {
+  const folder = temporaryFolder(t)
+  const npm = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', 'vitest@4']
+  // The Node of this test runs npm and Vitest.
+  const env = { ...environment(), PATH: `${dirname(process.execPath)}:${process.env.PATH}`, CI: 'true' }
+  writeFileSync(join(folder, 'package.json'), '{ "name": "project", "private": true, "type": "module" }\n')
+  await run('npm', npm, { cwd: folder, env })
+  symlinkSync(root, join(folder, 'node_modules/typernetes'))
+  for (const name of ['vitest/cluster.test.mjs', 'node-test/web.yaml'])
+    cpSync(join(examples, name), join(folder, 'examples', name))
+  await run(process.execPath, [join(root, 'create/create-typernetes.js'), '.'], { cwd: folder, env })
+  const { stdout } = await run('npx', ['vitest', 'run'], { cwd: folder, env })
+  assert.match(stripVTControlCharacters(stdout), /Test Files {2}2 passed/)
 })
 
 /** Lines without their indentation, since excerpts have less of it. */

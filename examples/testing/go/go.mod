@@ -1,0 +1,3 @@
+module example.com/cluster-tests
+
+go 1.19
