@@ -32,6 +32,7 @@ export interface AddOptions {
   readonly priority?: number
 }
 
+/** How a key is added after a delay. */
 export interface DelayOptions extends AddOptions {
   /**
    * True for a delay of real time, as of retries and batches, which must end even if the queue's clock is paused.

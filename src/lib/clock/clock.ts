@@ -1,6 +1,7 @@
 /** The time that a component lives by. A cluster's clock can be paused, stepped and sped up; the system's cannot. */
 import { timerMs } from '../flow/timer-ms.ts'
 
+/** A source of time and of alarms. */
 export interface Clock {
   /** The current time, in ms since 1970. */
   now(): number

@@ -71,13 +71,15 @@ export class PersonAtTerminal {
     )
     const before = this.#screen().trimEnd()
     const prompts = await this.#settledPrompts()
+    // An earlier command may have printed the text.
+    const earlier = this.#count(until)
     const start = performance.now()
     this.#tmux('send-keys', 'Enter')
     let firstOutputMs: number | undefined
     await this.#waits(command, deadlineMs, () => {
       const screen = this.#screen()
       if (screen.trimEnd() !== before) firstOutputMs ??= performance.now() - start
-      return this.#machine.prompts() > prompts && (until === undefined || screen.includes(until))
+      return this.#machine.prompts() > prompts && (until === undefined || this.#count(until) > earlier)
     })
     const durationMs = performance.now() - start
     if (!this.#isAtPrompt()) await this.#pressesEnter(deadlineMs)
@@ -85,6 +87,11 @@ export class PersonAtTerminal {
     const from = output.findLastIndex((line) => line.startsWith(`$ ${lines[0]}`))
     const screen = this.#tmux('capture-pane', '-p', '-e')
     return { firstOutputMs: firstOutputMs ?? durationMs, durationMs, screen, output: output.slice(from, -1) }
+  }
+
+  /** How often a text is on the screen or has left it. */
+  #count(text: string | undefined): number {
+    return text === undefined ? 0 : this.#tmux('capture-pane', '-p', '-J', '-S', '-').split(text).length - 1
   }
 
   /** Presses Ctrl-C. */
