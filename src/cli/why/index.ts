@@ -7,6 +7,7 @@ import { Command, Option } from 'commander'
 import { clusterEnvironment, clusterOrder } from '../../kubeconfig/find-cluster.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { repeated } from '../flags/repeated.ts'
+import { wrapped } from '../terminal/wrap.ts'
 import type { WhyServer } from './server.ts'
 
 interface ContextFlags {
@@ -281,7 +282,11 @@ async function* confirmed(all: readonly string[], question: (one: string) => str
   }
 }
 
-const print = (lines: readonly string[]): void => void process.stdout.write(`${lines.join('\n')}\n`)
+const print = (lines: readonly string[]): void => void process.stdout.write(`${lines.map(fitted).join('\n')}\n`)
+
+/** A line that fits on a terminal. Commands stay as they are, to be copied. */
+const fitted = (line: string): string =>
+  process.stdout.isTTY && !/\b(?:kubectl|t8s) /.test(line) ? wrapped(line, process.stdout.columns) : line
 
 async function canI(user: string, verb: string, resource: string, flags: WhyFlags): Promise<boolean> {
   const [{ parseQuestion, userOf }, { explain }, { answerText }] = await Promise.all([
@@ -293,9 +298,8 @@ async function canI(user: string, verb: string, resource: string, flags: WhyFlag
     const { question, notes } = await parseQuestion(server, defaultNamespace, { verb, resource, ...flags })
     const subject = userOf(user, flags.asGroup ?? [])
     const [roles, verdict] = await Promise.all([server.roles(), server.verdict(subject.name, subject.groups, question)])
-    process.stdout.write(
-      answerText({ user: subject, question, verdict, explanation: explain(roles, subject, question), notes }),
-    )
+    const text = answerText({ user: subject, question, verdict, explanation: explain(roles, subject, question), notes })
+    print(text.trimEnd().split('\n'))
     return verdict.allowed
   })
 }
