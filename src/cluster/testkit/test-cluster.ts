@@ -88,6 +88,7 @@ export interface TestCluster extends Omit<Cluster, 'user'>, AsyncDisposable {
   trace(test: TraceableTest | VitestContext): Promise<void>
 }
 
+/** The options of `startTestCluster`: those of `startCluster`, and traces. */
 export interface TestClusterOptions extends Omit<ClusterOptions, 'testControl'> {
   /**
    * Writes a trace of each test, or of each failed one: an HTML file with requests, versions of objects, and the

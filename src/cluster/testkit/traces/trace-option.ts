@@ -6,6 +6,7 @@ const modes = ['off', 'on', 'on-failure'] as const
 /** `on` writes the traces of all tests, `on-failure` those of failed ones. */
 export type TraceMode = (typeof modes)[number]
 
+/** When traces are written, and where. */
 export interface TraceSettings {
   readonly mode: TraceMode
   /** The folder of the files. Default: `traces`. */
