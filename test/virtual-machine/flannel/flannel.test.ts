@@ -35,7 +35,7 @@ test('ipip, wireguard and ipsec connect nodes by the kernel', { skip: skipReason
     peers: [join(import.meta.dirname, 'flannel-peer.ts')],
     addFiles,
     megabytes: 512,
-    timeoutMs: 300_000,
+    timeoutMs: 420_000,
   })
   assert.match(output, /^checks ended with 0\r?$/m, output)
 })

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 const port = '8081'
 /** The interval of blocks, in ms, and their size in bytes. */
-const [everyMs, blockSize] = [10, 400]
+const [everyMs, blockSize] = [50, 400]
 const [pollMs, longestMs] = [50, 30_000]
 
 /** The byte at a position of the stream. */
