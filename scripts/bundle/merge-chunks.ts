@@ -61,10 +61,8 @@ class Merge {
     )
   }
 
-  /** Members that are imported dynamically keep a file of their own, which re-exports from the group. */
   files(): string[] {
-    const others = [...this.#graph].filter(([chunk, { source }]) => source || !this.#groupOf.has(chunk))
-    return [...this.#groups.keys(), ...others.map(([chunk]) => chunk)]
+    return [...this.#groups.keys(), ...[...this.#graph.keys()].filter((chunk) => !this.#groupOf.has(chunk))]
   }
 
   /** The namespaces are `merged` for files to write, `chunk` for chunks, `moved` for chunks in another group. */
@@ -75,7 +73,9 @@ class Merge {
         onResolve({ filter: /.*/ }, (args) => this.#resolve(args))
         onLoad({ filter: /.*/, namespace: 'merged' }, ({ path }) => ({ contents: this.#contentsOf(path) }))
         onLoad({ filter: /.*/, namespace: 'moved' }, ({ path }) => ({ contents: this.#exportsFromGroup(path) }))
-        onLoad({ filter: /.*/, namespace: 'chunk' }, ({ path }) => ({ contents: withoutBanner(this.#chunks, path) }))
+        onLoad({ filter: /.*/, namespace: 'chunk' }, ({ path }) => ({
+          contents: this.#withGroups(withoutBanner(this.#chunks, path)),
+        }))
       },
     }
   }
@@ -92,14 +92,22 @@ class Merge {
   #contentsOf(file: string): string {
     const members = this.#groups.get(file)
     if (members) return members.map((chunk) => this.#exportsToGroup(chunk)).join('\n')
-    return this.#groupOf.has(file)
-      ? this.#exportsFromGroup(file)
-      : `import 'chunk:${file}'; export * from 'chunk:${file}'`
+    return `import 'chunk:${file}'; export * from 'chunk:${file}'`
   }
 
+  /** Members that are imported dynamically are exported as a whole, too. */
   #exportsToGroup(chunk: string): string {
     const names = this.#exportsOf(chunk, (name, inGroup) => `${name} as ${inGroup}`)
-    return `import 'chunk:${chunk}'; export { ${names} } from 'chunk:${chunk}'`
+    const whole = this.#graph.get(chunk)?.source ? `export * as ${nameInGroup(chunk)} from 'chunk:${chunk}'` : ''
+    return `import 'chunk:${chunk}'; export { ${names} } from 'chunk:${chunk}'; ${whole}`
+  }
+
+  /** Imports members dynamically from their groups: a file for each would have to be found, read and linked. */
+  #withGroups(text: string): string {
+    return text.replace(dynamicImport, (whole, name: string) => {
+      const group = this.#groupOf.get(name)
+      return group ? `import("./${group}").then((group) => group.${nameInGroup(name)})` : whole
+    })
   }
 
   #exportsFromGroup(chunk: string): string {
@@ -110,9 +118,12 @@ class Merge {
   /** Exports of a group are prefixed with their chunk, since two chunks may export the same name. */
   #exportsOf(chunk: string, format: (name: string, inGroup: string) => string): string {
     const names = this.#graph.get(chunk)?.exports ?? []
-    return names.map((name) => format(name, `${chunk.replace(/\W/g, '_')}_${name}`)).join(', ')
+    return names.map((name) => format(name, `${nameInGroup(chunk)}_${name}`)).join(', ')
   }
 }
+
+const dynamicImport = /\bimport\("\.\/([\w.-]+\.js)"\)/g
+const nameInGroup = (chunk: string): string => chunk.replace(/\W/g, '_')
 
 function withoutBanner({ texts, banner }: Chunks, chunk: string): string {
   const text = texts.get(chunk) ?? ''
