@@ -1,12 +1,12 @@
 /** The API server of a cluster. */
 import { defaultHeaders } from '../../apiserver/authentication/request-header.ts'
-import { FirstObjectTemplates } from '../../apiserver/bootstrap/templates/first-object-templates.ts'
 import { joinedBundles } from '../../apiserver/certificates/signed-by.ts'
 import type { ApiServerOptions } from '../../apiserver/server.ts'
 import { addressAt, parseCidr } from '../../lib/cidr.ts'
 import { localUrl } from '../addresses.ts'
 import { controllerTokens } from '../controllers/index.ts'
 import { defaultIssuer } from '../credentials/service-account-keys.ts'
+import { firstObjects } from '../first-objects.ts'
 import { kubeletAddressTypes } from '../kubelet-addresses.ts'
 import { policyRights } from '../policy/cluster-policy.ts'
 import { type ClusterParts, component, type RunningClients } from './component.ts'
@@ -14,8 +14,6 @@ import { isJoinable } from './joining.ts'
 
 /** Enabled in clusters besides the plugins of a separate API server, as kubeadm does. */
 const clusterPlugins: readonly string[] = ['NodeRestriction']
-/** Of all clusters in memory: those on disks begin once. */
-const templates = new FirstObjectTemplates()
 const notStarted = 'not started yet'
 
 type Needs =
@@ -131,7 +129,8 @@ function servingOptions(
     verbosity: options.verbosity,
     // Its requests would delay the start of the nodes.
     testControl: options.testControl,
-    templates: parts.data || parts.etcd ? undefined : templates,
+    // Clusters on disks begin once.
+    templates: parts.data || parts.etcd ? undefined : firstObjects,
     warmUp: options.warmUp && { after: synced },
     componentRights: realNode?.rights,
     joinedNodes: isJoinable(parts) ? policyRights.rules : undefined,

@@ -2,6 +2,7 @@
 import { flushCompileCache } from 'node:module'
 import type { MessagePort } from 'node:worker_threads'
 import type { Cluster, ClusterOptions } from '../cluster-options.ts'
+import { firstObjects } from '../first-objects.ts'
 import { runCluster } from '../run-cluster.ts'
 import type { ClusterData, HostCall, HostReport, SentOptions } from './messages.ts'
 import { sentError } from './sent-error.ts'
@@ -19,6 +20,7 @@ export function hostClusters(port: MessagePort): void {
       post({ cluster, synced: true })
       if (!isCached) flushCompileCache()
       isCached = true
+      saveFirstObjects()
     })
     const { url, port, client, kubeconfig, kubeconfigYaml } = started
     return { url, port, client, kubeconfig, kubeconfigYaml }
@@ -39,6 +41,13 @@ export function hostClusters(port: MessagePort): void {
       (error) => post({ call, error: sentError(error) }),
     )
   })
+}
+
+/** They only make later starts faster: without space, or in a folder of others, there is no file. */
+function saveFirstObjects(): void {
+  try {
+    firstObjects.save()
+  } catch {}
 }
 
 /** The options, with functions that send what they are called with. */

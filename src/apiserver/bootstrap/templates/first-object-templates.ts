@@ -3,7 +3,7 @@
  * schemas, APIServices. The first server of a process creates them by the write path, with admission and validation;
  * later ones with the same options copy the result, which takes a tenth of the time.
  */
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { FeatureGates } from '../../../api/features/feature-gates.ts'
 import { prefixRange, type Store } from '../../../storage/store.ts'
 import type { AdmissionOptions } from '../../admission/index.ts'
@@ -38,13 +38,32 @@ const kinds: readonly string[] = [
 /** The revision of a store without transactions. */
 const emptyRevision = 1
 
+/** The content of a file. */
+interface Saved {
+  readonly options: string
+  readonly entries: readonly (readonly [key: string, value: string])[]
+}
+
+/** Files of templates, for later processes of the same version. Their names are derived from the options. */
+export interface TemplateFiles {
+  /** Returns undefined if the file does not exist, or there is no place for files. */
+  read(name: string): string | undefined
+  write(name: string, text: string): void
+}
+
 export class FirstObjectTemplates {
+  readonly #files: TemplateFiles
   /** In the order of the writes, by the options that decide about the objects. */
   readonly #templates = new Map<string, readonly ObjectTemplate[]>()
+  readonly #unsaved = new Set<string>()
+
+  constructor(files: TemplateFiles) {
+    this.#files = files
+  }
 
   /** Writes copies to an empty store. Returns false if it is not empty, or without templates for the options. */
   async write(store: Store, options: DecisiveOptions, now: string): Promise<boolean> {
-    const templates = this.#templates.get(decisive(options) ?? '')
+    const templates = this.#known(decisive(options))
     if (!templates || (await store.currentRevision()) !== emptyRevision) return false
     await Promise.all(
       templates.map((template) =>
@@ -67,6 +86,37 @@ export class FirstObjectTemplates {
     const lists = await Promise.all(kinds.map((kind) => store.list(prefixRange(find(kind).prefix))))
     const entries = lists.flatMap((list) => list.entries).sort((a, b) => a.revision - b.revision)
     this.#templates.set(key, entries.map(templateOf))
+    this.#unsaved.add(key)
+  }
+
+  /** Writes the files of templates that have none. Throws the errors of `TemplateFiles.write`. */
+  save(): void {
+    for (const key of this.#unsaved) {
+      this.#unsaved.delete(key)
+      const entries = this.#templates.get(key)!.map(({ key, bytes }) => [key, bytes.toString()])
+      this.#files.write(fileName(key), JSON.stringify({ options: key, entries }))
+    }
+  }
+
+  #known(key: string | undefined): readonly ObjectTemplate[] | undefined {
+    if (key === undefined) return undefined
+    const templates = this.#templates.get(key) ?? parsed(this.#files.read(fileName(key)), key)
+    if (templates) this.#templates.set(key, templates)
+    return templates
+  }
+}
+
+const fileName = (key: string): string => `first-objects-${createHash('sha256').update(key).digest('hex').slice(0, 16)}`
+
+/** Undefined for a file that was written for other options, or incompletely. */
+function parsed(text: string | undefined, key: string): ObjectTemplate[] | undefined {
+  if (text === undefined) return undefined
+  try {
+    const { options, entries } = JSON.parse(text) as Saved
+    if (options !== key) return undefined
+    return entries.map(([key, value]) => templateOf({ key, value: Buffer.from(value) }))
+  } catch {
+    return undefined
   }
 }
 

@@ -20,7 +20,7 @@ const object = (id: string, at: string): string =>
 
 test('an object from a template has another UID and other times, and nothing else changes', () => {
   const value = Buffer.from(object(uid, time))
-  const template = templateOf({ key: '/a', value, revision: 2 })
+  const template = templateOf({ key: '/a', value })
   assert.equal(fromTemplate(template, newUid, now).toString(), object(newUid, now))
   assert.equal(value.toString(), object(uid, time))
 })

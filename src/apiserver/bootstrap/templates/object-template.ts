@@ -14,7 +14,7 @@ const uid = /"uid":"(?=[0-9a-f-]{36}")/g
 const time = /"(?:creationTimestamp|lastTransitionTime|time)":"(?=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")/g
 
 /** Returns the template of a stored object, which must be JSON as the server writes it. */
-export function templateOf({ key, value }: Entry): ObjectTemplate {
+export function templateOf({ key, value }: Pick<Entry, 'key' | 'value'>): ObjectTemplate {
   const text = value.toString('latin1')
   const after = (pattern: RegExp): number[] =>
     Array.from(text.matchAll(pattern), ({ index, 0: { length } }) => index + length)
