@@ -1,11 +1,24 @@
 /** The clients of the API server that a cluster runs: controllers, scheduler, simulated nodes. */
 import { signedToken } from '../../apiserver/authentication/service-accounts/signing-keys.ts'
 import { clusterControllers } from '../controllers/index.ts'
+import type { StartedControllers } from '../controllers/run-task.ts'
 import { userOf } from '../credentials/cluster-users.ts'
 import { clusterScheduler } from '../scheduler/index.ts'
 import { component } from './component.ts'
 
 const contextName = 't8s'
+
+/**
+ * Controllers that start when the cluster is ready, as upstream's, which wait for an API server. `Cluster.synced` waits
+ * for them.
+ */
+function startedWhenReady(start: () => Promise<StartedControllers>): Pick<StartedControllers, 'synced' | 'stop'> {
+  const started = new Promise((resolve) => setImmediate(resolve)).then(start)
+  return {
+    synced: started.then(({ synced }) => synced),
+    stop: async () => (await started).stop(),
+  }
+}
 
 export const controllers = component({
   name: 'controllers',
@@ -26,19 +39,26 @@ export const controllers = component({
   async start({ options, addresses, store, plan, endpoint, clients, running, pki, serviceAccount, clock, log }) {
     const { controllerManagerPort: port, tls = pki.server } = options
     const { bindAddress } = addresses
-    const controllers = await clusterControllers({
-      plan,
-      server: endpoint,
-      authority: pki.authority,
-      isElected: store.isShared,
-      manager: port === undefined ? undefined : { bindAddress, port, tls },
-      signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
-      onThread: options.controllersThread ?? false,
-      clock,
-      log,
-    })
+    const onThread = options.controllersThread ?? false
+    const start = async (): Promise<StartedControllers> => {
+      const started = await clusterControllers({
+        plan,
+        server: endpoint,
+        authority: pki.authority,
+        isElected: store.isShared,
+        manager: port === undefined ? undefined : { bindAddress, port, tls },
+        signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
+        onThread,
+        clock,
+        log,
+      })
+      running.controllers = started
+      return started
+    }
+    // A port and flags of the user may prevent the start, which then rejects.
+    const mayFail = port !== undefined || options.controllerFlags !== undefined || store.isShared
+    const controllers = onThread || mayFail ? await start() : startedWhenReady(start)
     clients.onEnd(() => controllers.stop())
-    running.controllers = controllers
     return { controllers }
   },
 })
