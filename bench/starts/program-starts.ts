@@ -1,6 +1,7 @@
 /**
  * Clusters in memory of programs, as tests start them: the first of a process, with the time to load the package, and
- * later ones, until they are ready, and until their controllers have synced. Each process is a new one, and load on the machine distorts times, so CPU time is printed too.
+ * later ones, until they are ready, and until their controllers have synced. Each process is a new one, and load on the
+ * machine distorts times, so CPU time is printed too.
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
