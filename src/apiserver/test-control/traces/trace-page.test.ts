@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import { Script } from 'node:vm'
 import { gunzipSync } from 'node:zlib'
 import type { TraceData } from './trace-data.ts'
 import { tracePage } from './trace-page.ts'
@@ -16,6 +17,8 @@ test('the page has all of the trace in itself, and data that cannot end their el
   assert.doesNotMatch(page, /alert|https?:\/\/(?!www\.w3\.org\/2000\/svg)|\{\{/)
   const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, text = '']) => text)
   assert.equal(scripts.length, 2)
+  // Throws for a script that is cut or escaped wrongly.
+  new Script(scripts[1]!)
   assert.deepEqual(JSON.parse(gunzipSync(Buffer.from(scripts[0]!, 'base64')).toString()), data)
 })
 

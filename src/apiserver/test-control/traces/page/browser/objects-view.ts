@@ -10,6 +10,8 @@ import { VirtualList } from './virtual-list.ts'
 const rowHeight = 26
 /** Later versions are closed at first. */
 const maxOpen = 20
+/** Of more versions, the older ones are shown on demand. */
+const maxShown = 300
 
 export function objectsView(trace: Trace): View {
   const all = [...trace.histories.values()]
@@ -85,10 +87,22 @@ const lastText = (versions: readonly Version[], written: number): string =>
 
 function detailOf(trace: Trace, { kind, namespace, name, group, versions }: History): HTMLElement[] {
   const title = `${kind}${group && `.${group}`} ${namespace ? `${namespace}/` : ''}${name}`
-  return [
-    element('h2', {}, title),
-    ...versions.map((version, i) => versionOf(trace, version, versions[i - 1], i < maxOpen)),
-  ]
+  const list = element('div', {})
+  const show = (from: number): void => {
+    const rows = versions.slice(from).map((version, i) => {
+      const at = from + i
+      return versionOf(trace, version, versions[at - 1], i < maxOpen)
+    })
+    list.replaceChildren(...(from > 0 ? [olderButton(from, () => show(0))] : []), ...rows)
+  }
+  show(Math.max(0, versions.length - maxShown))
+  return [element('h2', {}, title), list]
+}
+
+function olderButton(number: number, show: () => void): HTMLElement {
+  const button = element('button', { type: 'button' }, `Show ${count(number, 'older version')}`)
+  button.addEventListener('click', show)
+  return button
 }
 
 const titles = { base: 'before the trace', put: '', delete: 'deleted' }

@@ -87,8 +87,8 @@ function podCard(trace: Trace, { history, isWaiting, waits, events }: WaitingPod
 }
 
 function waitRow(trace: Trace, { from, until, reason, message, source }: Wait): HTMLElement {
-  const begin = from === undefined ? '' : offsetText(trace, from)
-  const end = until === undefined ? 'at the end' : `until ${offsetText(trace, until)}`
+  const begin = from === undefined ? '' : `since ${offsetText(trace, from)}`
+  const end = until === undefined ? (begin ? '' : 'at the end') : `until ${offsetText(trace, until)}`
   return element(
     'tr',
     { class: until === undefined ? 'open' : 'done' },
