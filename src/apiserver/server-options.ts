@@ -2,6 +2,7 @@
 
 import type { Duplex } from 'node:stream'
 import type { FeatureGates } from '../api/features/feature-gates.ts'
+import type { Clock } from '../lib/clock/clock.ts'
 import type { Log } from '../lib/log/log.ts'
 import type { Store } from '../storage/store.ts'
 import type { AdmissionOptions } from './admission/index.ts'
@@ -36,6 +37,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   /** Other stores of some resources (`--etcd-servers-overrides`). The caller closes them, too. */
   readonly otherStores?: readonly OtherStore[]
   readonly storeHealth?: StoreHealthOptions
+  /** The time of objects and tokens. Default: that of the machine. */
+  readonly clock?: Clock | undefined
   /** Interval in ms at which the stored objects are counted for metrics; 0 for never. Default: 60,000. */
   readonly objectCountMs?: number | undefined
   readonly bindAddress: string

@@ -13,7 +13,7 @@ import type { RealNode } from './real-node/index.ts'
 import type { SimulatedNodes } from './simulation/index.ts'
 
 /** A store on the disk. */
-export type StorageDirectory = Omit<OpenOptions, 'tuning'>
+export type StorageDirectory = Omit<OpenOptions, 'tuning' | 'clock'>
 
 /** A store in etcd, which clusters of other processes and API servers may share (docs/etcd.md). */
 export interface StorageEtcd {

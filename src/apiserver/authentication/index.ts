@@ -107,6 +107,7 @@ const serviceAccountTokens = (issuer: ServiceAccountIssuer, sources: TokenSource
     lookup: lookupIn(sources.registry, sources.find),
     recordUse: secretLabels(sources),
     countUse: tokenUses(sources.metrics),
+    now: () => sources.registry.clock.now(),
   })
 
 /**

@@ -2,7 +2,7 @@
  * Deletes old events that have no time to live in the store, since an earlier version wrote them, or a server with
  * `--event-ttl=0`. After one time to live of this server none is left.
  */
-import { setTimeout as delay } from 'node:timers/promises'
+import { sleep } from '../../lib/clock/clock.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { readStored } from '../registry/conversion/read-stored.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -27,6 +27,7 @@ const pageSize = 200
 export function endUntimedEvents({ registry, events, ttlMs, log }: EventExpiryOptions): () => void {
   const ending = new AbortController()
   const { signal } = ending
+  const { clock } = registry
 
   /** Checks all events once. */
   async function sweep(): Promise<void> {
@@ -38,7 +39,7 @@ export function endUntimedEvents({ registry, events, ttlMs, log }: EventExpiryOp
       more = page.more && last !== undefined
       if (last) start = `${last.key}\0`
       for (const { key, value, revision } of page.entries) {
-        const isOver = lastWritten(readStored(events, key, value, revision).parse()) + ttlMs <= Date.now()
+        const isOver = lastWritten(readStored(events, key, value, revision).parse()) + ttlMs <= clock.now()
         // The revision is a condition: an event that was just written again stays.
         if (isOver) await registry.commits.remove(events, key, revision)
       }
@@ -47,7 +48,7 @@ export function endUntimedEvents({ registry, events, ttlMs, log }: EventExpiryOp
 
   async function run(): Promise<void> {
     for (const pauseMs of [Math.min(ttlMs / 10, maxPauseMs), ttlMs]) {
-      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {})
+      await sleep(clock, pauseMs, signal)
       if (!signal.aborted)
         await sweep().catch((error: Error) => !signal.aborted && log(`old events cannot be removed: ${error.message}`))
     }

@@ -13,8 +13,8 @@ import { writeOptions } from '../request-options/write-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 export const apply: Endpoint = async (target) => {
-  const { request, resource } = target
-  const representation = representationFor(request, resource, 'object')
+  const { services, request, resource } = target
+  const representation = representationFor(request, resource, 'object', services.registry.clock)
   const options = writeOptions(request.query, 'PatchOptions', true)
   const body = await readApplied(request, options)
   const { uid, resourceVersion } = body

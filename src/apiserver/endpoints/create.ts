@@ -8,7 +8,7 @@ import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 export const create: Endpoint = async (target) => {
   const { services, request, resource } = target
-  const representation = representationFor(request, resource, 'object')
+  const representation = representationFor(request, resource, 'object', services.registry.clock)
   const options = writeOptions(request.query, 'CreateOptions')
   const object = await decodeObject(request, resource, options, services.knowsKind)
   checkNamespace(object, resource, request.info.namespace)

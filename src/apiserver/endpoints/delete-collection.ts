@@ -12,7 +12,7 @@ const parallel = 16
 
 export const deleteCollection: Endpoint = async (target) => {
   const { services, request, resource } = target
-  const representation = representationFor(request, resource, 'list')
+  const representation = representationFor(request, resource, 'list', services.registry.clock)
   const selected = listOptions(request.query, resource, false)
   const options = await deleteOptions(request)
   const { objects, meta } = await listObjects(services.registry, resource, request.info.namespace, selected)

@@ -7,8 +7,8 @@ import { deleteOptions } from '../request-options/delete-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 export const remove: Endpoint = async (target) => {
-  const { request, resource } = target
-  const representation = representationFor(request, resource, 'object')
+  const { services, request, resource } = target
+  const representation = representationFor(request, resource, 'object', services.registry.clock)
   const options = await deleteOptions(request)
   const { deletion } = resource.definition
   if (

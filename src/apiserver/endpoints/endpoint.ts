@@ -77,7 +77,7 @@ export function writeContext(
     },
     request,
     confirmCreate: request.info.verb === 'create' ? undefined : () => confirmCreate(services, request),
-    now: timestamp,
+    now: () => timestamp(registry.clock.now()),
     pause: pauses(),
   }
 }

@@ -7,7 +7,7 @@ import { parseResourceVersion } from '../request-options/parameters.ts'
 import { type Endpoint, objectResponse } from './endpoint.ts'
 
 export const get: Endpoint = ({ services: { registry }, request, resource }) => {
-  const representation = representationFor(request, resource, 'object')
+  const representation = representationFor(request, resource, 'object', registry.clock)
   const { namespace, name } = request.info
   const version = request.query.get('resourceVersion')
   const key = resource.key(namespace, name)

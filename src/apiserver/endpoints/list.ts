@@ -6,7 +6,7 @@ import { listOptions } from '../request-options/list-options.ts'
 import type { Endpoint } from './endpoint.ts'
 
 export const list: Endpoint = ({ services: { registry }, request, resource }) => {
-  const representation = representationFor(request, resource, 'list')
+  const representation = representationFor(request, resource, 'list', registry.clock)
   const options = listOptions(request.query, resource, false)
   return after(listObjects(registry, resource, request.info.namespace, options), ({ objects, meta }) => ({
     status: 200,

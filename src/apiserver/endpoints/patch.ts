@@ -10,9 +10,9 @@ import { apply } from './apply.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 export const patch: Endpoint = async (target) => {
-  const { request, resource } = target
+  const { services, request, resource } = target
   if (mediaType(request) === applyType) return apply(target)
-  const representation = representationFor(request, resource, 'object')
+  const representation = representationFor(request, resource, 'object', services.registry.clock)
   const options = writeOptions(request.query, 'PatchOptions')
   const { patched, conditional } = await readPatch(request, resource, options)
   const { namespace, name } = request.info

@@ -9,7 +9,7 @@ import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 export const update: Endpoint = async (target) => {
   const { services, request, resource } = target
-  const representation = representationFor(request, resource, 'object')
+  const representation = representationFor(request, resource, 'object', services.registry.clock)
   const options = writeOptions(request.query, 'UpdateOptions')
   const sent = await decodeObject(request, resource, options, services.knowsKind)
   const { namespace, name } = request.info

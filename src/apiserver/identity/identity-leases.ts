@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { every } from '../../lib/clock/clock.ts'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { microTimestamp } from '../../machinery/values/timestamp.ts'
@@ -36,14 +37,15 @@ interface LeaseSpec {
 /** Renews and removes until the returned function is called. The Lease stays, as upstream's does. */
 export function keepIdentityLease(options: IdentityLeasesOptions): () => void {
   const leases = new IdentityLeases(options)
+  const { clock } = options.writer.registry
   void leases.renew()
   const timers = [
-    setInterval(() => void leases.renew(), renewMs).unref(),
-    setInterval(() => void leases.removeExpired(), removeMs).unref(),
+    every(clock, renewMs, () => void leases.renew()),
+    every(clock, removeMs, () => void leases.removeExpired()),
   ]
   void leases.removeExpired()
   return () => {
-    for (const timer of timers) clearInterval(timer)
+    for (const timer of timers) timer.cancel()
     leases.isEnded = true
   }
 }
@@ -78,7 +80,7 @@ class IdentityLeases {
       const { objects } = await writer.registry.cacher(leases).consistent()
       for (const stored of objects.slice(leases.range(namespace))) {
         const { metadata, spec } = stored.parse<Unstructured>()
-        if (metadata.labels?.[label] !== identity || !isExpired(spec as LeaseSpec | undefined, Date.now())) continue
+        if (metadata.labels?.[label] !== identity || !isExpired(spec as LeaseSpec | undefined, writer.registry.clock.now())) continue
         const place = { ...writer, resource: leases, namespace, name: metadata.name!, subresource: '' }
         const preconditions = { resourceVersion: metadata.resourceVersion! }
         await deleteObject(place, { dryRun: false, preconditions })
@@ -107,7 +109,7 @@ class IdentityLeases {
       spec: {
         holderIdentity: this.#holder,
         leaseDurationSeconds: durationSeconds,
-        renewTime: microTimestamp(Date.now()),
+        renewTime: microTimestamp(this.#options.writer.registry.clock.now()),
       },
     }
   }

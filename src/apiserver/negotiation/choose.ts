@@ -1,4 +1,5 @@
 /** Chooses the representation of a response by what the client accepts and what the resource supports. */
+import { type Clock, systemClock } from '../../lib/clock/clock.ts'
 import { parseJson } from '../../lib/exact-json.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { toYaml } from '../../machinery/yaml.ts'
@@ -14,11 +15,11 @@ import { tableRepresentation } from './table.ts'
 /** Reviews have no tables. */
 type Purpose = 'object' | 'list' | 'watch' | 'review'
 
-/** The representation for the client's Accept header and `includeObject`. Throws 406 and 400 as upstream does. */
-export function representationFor(request: Request, resource: ServedResource, purpose: Purpose): Representation {
+/** The representation for the client's Accept header and `includeObject`; ages in tables are those at the clock's time. Throws 406 and 400 as upstream does. */
+export function representationFor(request: Request, resource: ServedResource, purpose: Purpose, clock = systemClock): Representation {
   const { format, pretty, transform } = negotiate(request.header('accept'), purpose !== 'review')
   if (purpose === 'watch' && format === 'yaml') throw unsupportedWatch()
-  const base = transform ? transformed(request, resource, transform, purpose) : nativeRepresentation(resource)
+  const base = transform ? transformed(request, resource, transform, purpose, clock) : nativeRepresentation(resource)
   if (format === 'yaml') return inYaml(base)
   return pretty || wantsPretty(request) ? inLines(base) : base
 }
@@ -28,8 +29,9 @@ function transformed(
   resource: ServedResource,
   { as, version }: Transform,
   purpose: Purpose,
+  clock: Clock,
 ): Representation {
-  if (as === 'Table') return tableRepresentation(resource, version, request.query.get('includeObject') ?? '')
+  if (as === 'Table') return tableRepresentation(resource, version, request.query.get('includeObject') ?? '', clock)
   // PartialObjectMetadata is for single objects (and watches), PartialObjectMetadataList for lists.
   if ((as === 'PartialObjectMetadataList') === (purpose === 'list')) return partialRepresentation(version)
   const shown = purpose === 'list' ? `a list (${resource.listKind})` : `not a list (${resource.definition.kind})`

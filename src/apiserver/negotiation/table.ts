@@ -2,6 +2,7 @@
  * Tables: server-side printing (KEP-2334 of SIG CLI). Rows come from cached cells; ages are filled in when they are
  * joined.
  */
+import type { Clock } from '../../lib/clock/clock.ts'
 import { badRequest } from '../../machinery/status-error.ts'
 import type { EventType, ListMeta, Representation } from '../registry/cache/representation.ts'
 import { cellsAt, columnsOf, rowTemplate } from '../registry/printing/row.ts'
@@ -30,6 +31,7 @@ export function tableRepresentation(
   resource: ServedResource,
   version: 'v1' | 'v1beta1',
   include: string,
+  clock: Clock,
 ): Representation {
   const includeObject = includeObjectOf(include)
   const head = partialHead(version)
@@ -51,7 +53,7 @@ export function tableRepresentation(
     return [Buffer.from(start), head, object.metadata, rowTailPartial]
   }
   function* parts(meta: ListMeta, withColumns: boolean, objects: readonly StoredObject[]): Generator<Buffer, void> {
-    const now = Date.now()
+    const now = clock.now()
     yield Buffer.from(
       `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)}` +
         `${withColumns ? `,"columnDefinitions":${columns}` : ''},"rows":[`,

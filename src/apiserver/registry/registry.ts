@@ -2,6 +2,7 @@
 
 import { defaultFeatures, type FeatureGates } from '../../api/features/feature-gates.ts'
 import type { ResourceDefinition } from '../../api/resource.ts'
+import { type Clock, systemClock } from '../../lib/clock/clock.ts'
 import { after } from '../../lib/flow/after.ts'
 import type { Store } from '../../storage/store.ts'
 import { CachedResources } from './cache/cached-resources.ts'
@@ -25,6 +26,8 @@ export class Registry {
   /** The store of all resources but those that have another one. */
   readonly store: Store
   readonly features: FeatureGates
+  /** The time of objects. */
+  readonly clock: Clock
   readonly snapshots = new Snapshots()
   readonly turns = new Turns()
   readonly commits = new Commits(this)
@@ -41,8 +44,10 @@ export class Registry {
     log: Log = () => {},
     features: FeatureGates = defaultFeatures,
     otherStores: OtherStores = () => undefined,
+    clock: Clock = systemClock,
   ) {
     this.store = store
+    this.clock = clock
     this.#otherStores = otherStores
     this.features = features
     this.#log = log

@@ -115,7 +115,7 @@ describe('cluster IPs', () => {
     assert.match(dynamic, /^10\.1\.0\./)
     const requested = dynamic === '10.1.0.77' ? '10.1.0.78' : '10.1.0.77'
     assert.equal(ip(await writer.create('d', { clusterIP: requested })), requested)
-    await write('True', { deletionTimestamp: timestamp() })
+    await write('True', { deletionTimestamp: timestamp(Date.now()) })
     assert.equal(await faultsOf(writer.create('e')), full)
   })
 

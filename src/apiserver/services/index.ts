@@ -3,7 +3,7 @@ import { messageOf } from '../../lib/message-of.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
-import type { Writer } from '../registry/write/write-context.ts'
+import { timestamp, type Writer } from '../registry/write/write-context.ts'
 import { Allocations } from './allocations.ts'
 import { repairAddresses } from './ip-addresses.ts'
 import { advertiseAddress } from './own-service/advertise-address.ts'
@@ -88,7 +88,8 @@ export function serviceAllocation({
     metrics,
   })
   const record = new PortRecord({ store: registry.store, range: nodePorts, stored: () => allocations.ports() })
-  resource.writeHook = serviceWrites(allocations, record)
+  const now = (): string => timestamp(registry.clock.now())
+  resource.writeHook = serviceWrites(allocations, record, now)
   let repairs: NodeJS.Timeout | undefined
   let reconciler: EndpointReconciler | undefined
   return {
@@ -106,7 +107,7 @@ export function serviceAllocation({
       if (address && type !== 'none')
         reconciler = reconcilerOf(kubernetes, { type, count: serverCount ?? 1, address, log })
       try {
-        await repairAddresses(allocations, registry.store)
+        await repairAddresses(allocations, registry.store, now())
         await record.repair()
         await ensureKubernetesService(kubernetes)
       } catch (error) {

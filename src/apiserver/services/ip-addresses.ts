@@ -8,7 +8,6 @@ import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import type { Store, Transaction } from '../../storage/store.ts'
 import type { CacheView } from '../registry/cache/cache-view.ts'
 import { encode } from '../registry/stored-object.ts'
-import { timestamp } from '../registry/write/write-context.ts'
 import { type Allocations, addressesOf } from './allocations.ts'
 
 /** The managed-by label of IPAddresses written here; others are not touched. */
@@ -26,7 +25,7 @@ interface IPAddress extends KubeObject {
   }
 }
 
-function ipAddress(name: string, { metadata }: Service): KubeObject {
+function ipAddress(name: string, { metadata }: Service, now: string): KubeObject {
   const family = name.includes(':') ? 'IPv6' : 'IPv4'
   return {
     kind: 'IPAddress',
@@ -34,7 +33,7 @@ function ipAddress(name: string, { metadata }: Service): KubeObject {
     metadata: {
       name,
       uid: randomUUID(),
-      creationTimestamp: timestamp(),
+      creationTimestamp: now,
       labels: { 'ipaddress.kubernetes.io/ip-family': family, [managedBy]: manager },
     },
     spec: { parentRef: { resource: 'services', namespace: metadata.namespace, name: metadata.name } },
@@ -51,11 +50,15 @@ function belongsTo(object: IPAddress, { metadata }: Service): boolean {
   )
 }
 
-/** The IPAddress operations to commit with a Service that changes from `old` to `service`; either may be absent. */
+/**
+ * The IPAddress operations to commit at the time `now` with a Service that changes from `old` to `service`; either may
+ * be absent.
+ */
 export function withAddresses(
   { resource, objects }: CacheView,
   service: Service | undefined,
   old: Service | undefined,
+  now: string,
 ): Transaction {
   const conditions: Transaction['conditions'][number][] = []
   const operations: Transaction['operations'][number][] = []
@@ -67,7 +70,7 @@ export function withAddresses(
     // An IPAddress created since the allocation belongs to another Service: then the condition must fail.
     if (stored && (previous.includes(address) || belongsTo(stored.parse<IPAddress>(), service!))) continue
     conditions.push({ key, revision: 0 })
-    operations.push({ key, value: encode(resource, ipAddress(address, service!)) })
+    operations.push({ key, value: encode(resource, ipAddress(address, service!, now)) })
   }
   for (const address of previous) {
     const key = resource.key('', address)
@@ -83,14 +86,14 @@ export function withAddresses(
  * Creates missing IPAddresses of stored Services and deletes those of deleted Services: the store may come from a
  * server that did not write them.
  */
-export async function repairAddresses(allocations: Allocations, store: Store): Promise<void> {
+export async function repairAddresses(allocations: Allocations, store: Store, now: string): Promise<void> {
   const { services, ipAddresses } = await allocations.ready()
   const { resource, objects } = ipAddresses
   const repairs: Transaction[] = []
   for (const [key, addresses] of allocations.addresses()) {
     if (addresses.every((address) => objects.get(resource.key('', address)))) continue
     const service = services.objects.get(key)?.parse<Service>()
-    repairs.push(withAddresses(ipAddresses, service, service))
+    repairs.push(withAddresses(ipAddresses, service, service, now))
   }
   for (const stored of objects.slice(resource.range(''))) {
     if (allocations.hasService(stored.name)) continue

@@ -62,7 +62,7 @@ export class ServiceWriter {
       options,
       warnings: [],
       annotate: () => {},
-      now: timestamp,
+      now: () => timestamp(Date.now()),
       pause: () => undefined,
     }
   }

@@ -24,7 +24,8 @@ function portChange(service: Service | undefined, old: Service | undefined): Por
   }
 }
 
-export function serviceWrites(allocations: Allocations, record: PortRecord): WriteHook {
+/** `now` is the time of objects that are created, in RFC 3339. */
+export function serviceWrites(allocations: Allocations, record: PortRecord, now: () => string): WriteHook {
   const families = allocations.ranges.map(({ family }) => family)
   return {
     async begin(object, old, dryRun) {
@@ -47,7 +48,7 @@ export function serviceWrites(allocations: Allocations, record: PortRecord): Wri
       const { services, ipAddresses } = await allocations.since(own.conditions[0]?.revision ?? 0)
       const service = object as Service | undefined
       const before = services.objects.get(key)?.parse<Service>()
-      const { conditions, operations } = withAddresses(ipAddresses, service, before)
+      const { conditions, operations } = withAddresses(ipAddresses, service, before, now())
       return record.commit(
         { conditions: [...own.conditions, ...conditions], operations: [...own.operations, ...operations] },
         portChange(service, before),

@@ -22,6 +22,7 @@ type Needs =
   | 'data'
   | 'etcd'
   | 'flagged'
+  | 'clock'
   | 'store'
   | 'otherStores'
   | 'pki'
@@ -41,6 +42,7 @@ export const apiServer = component({
     'data',
     'etcd',
     'flagged',
+    'clock',
     'store',
     'otherStores',
     'pki',
@@ -105,6 +107,7 @@ function servingOptions(
     ...flagged,
     admission: { ...flagged.admission, enabled: [...clusterPlugins, ...(flagged.admission?.enabled ?? [])] },
     authorization: flagged.authorization ?? { modes: ['Node', 'RBAC'] },
+    clock: parts.clock,
     store,
     otherStores: parts.otherStores,
     port: options.port ?? 0,

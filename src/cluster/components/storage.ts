@@ -1,4 +1,5 @@
 /** The store and the certificates: what a cluster keeps between its runs. */
+import type { Clock } from '../../lib/clock/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import { serverHosts } from '../addresses.ts'
 import type { ClusterOptions } from '../cluster-options.ts'
@@ -9,20 +10,20 @@ import { component } from './component.ts'
 
 export const store = component({
   name: 'store',
-  needs: ['options', 'data', 'etcd', 'log'],
+  needs: ['options', 'data', 'etcd', 'clock', 'log'],
   gives: ['store', 'otherStores'],
-  async start({ options, data, etcd, log }, lifetime) {
+  async start({ options, data, etcd, clock, log }, lifetime) {
     if (etcd) return (await import('../etcd/open-etcd.ts')).openEtcd(etcd, data, lifetime, log)
-    const store = await openStore(data, options)
+    const store = await openStore(data, options, clock)
     lifetime.onEnd(() => store.close())
     return { store, otherStores: [] }
   },
 })
 
-async function openStore(data: DataDirectory | undefined, { storage }: ClusterOptions): Promise<Store> {
-  if (!data) return (await import('../../storage/memory/index.ts')).memoryStore()
+async function openStore(data: DataDirectory | undefined, { storage }: ClusterOptions, clock: Clock): Promise<Store> {
+  if (!data) return (await import('../../storage/memory/index.ts')).memoryStore(clock)
   const given = typeof storage === 'object' && !('etcd' in storage) ? storage : {}
-  return (await import('../../storage/log/index.ts')).openLogStore({ ...given, directory: data.store })
+  return (await import('../../storage/log/index.ts')).openLogStore({ ...given, directory: data.store, clock })
 }
 
 /** Starts after the store, so that a second process on the same directory fails before it creates certificates. */

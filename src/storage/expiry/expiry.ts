@@ -2,7 +2,7 @@
  * Keys with a time to live, for drivers without leases. The deadline of a key is the value of a second key, which is
  * written in the same transaction, so deadlines survive restarts and are part of snapshots.
  */
-import { timerMs } from '../../lib/flow/timer-ms.ts'
+import { type Alarm, type Clock, systemClock } from '../../lib/clock/clock.ts'
 import { type Entry, type Operation, prefixRange, type Store, StoreClosedError, StoreFailedError } from '../store.ts'
 import { Deadlines } from './deadlines.ts'
 
@@ -28,20 +28,23 @@ const atOnce = 100
 /** Time after which deletes that failed are repeated, in ms. */
 const retryMs = 1000
 
-const nowSeconds = (): number => Date.now() / 1000
-
 export class Expiry {
   readonly #store: Pick<Store, 'get' | 'commit'>
   readonly #deadlines = new Deadlines()
-  #timer: NodeJS.Timeout | undefined
-  /** The deadline that the timer waits for, in seconds since 1970. */
+  readonly #clock: Clock
+  /** Waits for the next deadline. */
+  #alarm: Alarm | undefined
+  /** Waits until the store can be tried again. */
+  #retry: NodeJS.Timeout | undefined
+  /** The deadline that the alarm waits for, in seconds since 1970. */
   #awaited = Number.POSITIVE_INFINITY
   #isBusy = false
   #isStopped = false
 
   /** `stored` are the keys in `deadlineRange` that the store has already. */
-  constructor(store: Pick<Store, 'get' | 'commit'>, stored: Iterable<string> = []) {
+  constructor(store: Pick<Store, 'get' | 'commit'>, stored: Iterable<string> = [], clock: Clock = systemClock) {
     this.#store = store
+    this.#clock = clock
     let count = 0
     for (const key of stored) {
       this.#deadlines.set(key.slice(prefix.length - 1))
@@ -60,7 +63,7 @@ export class Expiry {
     for (const operation of operations) {
       const { key } = operation
       if (operation.value && operation.ttlSeconds !== undefined) {
-        const deadline = Math.ceil(nowSeconds() + operation.ttlSeconds)
+        const deadline = Math.ceil(this.#nowSeconds() + operation.ttlSeconds)
         this.#deadlines.set(key, deadline)
         this.#await(deadline)
         more ??= [...operations]
@@ -75,7 +78,12 @@ export class Expiry {
 
   stop(): void {
     this.#isStopped = true
-    clearTimeout(this.#timer)
+    this.#alarm?.cancel()
+    clearTimeout(this.#retry)
+  }
+
+  #nowSeconds(): number {
+    return this.#clock.now() / 1000
   }
 
   /** Reads the deadlines of keys that were stored before. */
@@ -102,17 +110,16 @@ export class Expiry {
 
   #await(deadline: number): void {
     if (deadline >= this.#awaited || this.#isBusy || this.#isStopped) return
-    clearTimeout(this.#timer)
+    this.#alarm?.cancel()
     this.#awaited = deadline
-    this.#timer = setTimeout(() => void this.#expire(), timerMs((deadline - nowSeconds()) * 1000))
-    this.#timer.unref()
+    this.#alarm = this.#clock.after((deadline - this.#nowSeconds()) * 1000, () => void this.#expire())
   }
 
   async #expire(): Promise<void> {
     this.#awaited = Number.POSITIVE_INFINITY
     this.#isBusy = true
     try {
-      const keys = this.#deadlines.due(nowSeconds())
+      const keys = this.#deadlines.due(this.#nowSeconds())
       for (let at = 0; at < keys.length && !this.#isStopped; at += atOnce)
         await Promise.all(keys.slice(at, at + atOnce).map((key) => this.#remove(key)))
     } catch (error) {
@@ -127,7 +134,7 @@ export class Expiry {
   /** Deletes a key whose deadline is over, unless it was written again. */
   async #remove(key: string): Promise<void> {
     const [entry, mark] = await Promise.all([this.#store.get(key), this.#store.get(deadlineKey(key))])
-    if (!mark || Number(mark.value.toString()) > nowSeconds()) return this.#place(key)
+    if (!mark || Number(mark.value.toString()) > this.#nowSeconds()) return this.#place(key)
     const conditions = [
       { key, revision: entry?.revision ?? 0 },
       { key: deadlineKey(key), revision: mark.revision },
@@ -140,7 +147,6 @@ export class Expiry {
   #later(error: unknown, repeat: () => void): void {
     if (this.#isStopped || error instanceof StoreClosedError) return
     if (!(error instanceof StoreFailedError)) throw error
-    this.#timer = setTimeout(repeat, retryMs)
-    this.#timer.unref()
+    this.#retry = setTimeout(repeat, retryMs).unref()
   }
 }

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Clock } from '../../lib/clock/clock.ts'
 import { errorCode, reasonOf } from '../../lib/explained-error.ts'
 import { type Store, StoreOpenError } from '../store.ts'
 import { readMark } from './damage/commit-mark.ts'
@@ -23,6 +24,8 @@ export interface OpenOptions {
    * warning.
    */
   readonly notice?: (sentence: string) => void
+  /** The clock of times to live. Default: the machine's. */
+  readonly clock?: Clock | undefined
   /** Overrides the defaults, for tests. */
   readonly tuning?: Partial<Tuning>
 }
@@ -55,12 +58,13 @@ export async function openLogStore({
   tuning,
   acceptDataLoss = false,
   notice = warn,
+  clock,
 }: OpenOptions): Promise<Store> {
   const path = realDirectory(directory)
   if (openStores.has(path)) throw inUseError(directory, process.pid)
   openStores.set(path, undefined)
   try {
-    const store = await open({ directory: path, acceptDataLoss, notice }, { ...defaults, ...tuning }, () =>
+    const store = await open({ directory: path, acceptDataLoss, notice }, { ...defaults, clock, ...tuning }, () =>
       openStores.delete(path),
     )
     openStores.set(path, store)
@@ -75,7 +79,7 @@ export async function openLogStore({
 
 const warn = (sentence: string): void => process.emitWarning(sentence, 'StoreWarning')
 
-type Opening = Required<Omit<OpenOptions, 'tuning'>>
+type Opening = Required<Omit<OpenOptions, 'tuning' | 'clock'>>
 
 async function open(
   { directory, acceptDataLoss, notice }: Opening,

@@ -1,4 +1,5 @@
 /** The driver on a log: one process and one directory. A commit is acknowledged once its batch is on the disk. */
+import type { Clock } from '../../lib/clock/clock.ts'
 import { deadlineRange, Expiry } from '../expiry/expiry.ts'
 import { defaultPortion, readPortion } from '../history.ts'
 import { withinRange } from '../key-order.ts'
@@ -33,6 +34,8 @@ export interface LogStoreOptions {
   readonly cleaning: CleaningLimits
   /** Interval in ms at which a failed disk is probed. */
   readonly probeMs: number
+  /** The clock of times to live. Default: the machine's. */
+  readonly clock?: Clock | undefined
 }
 
 /** The content of the log when it was opened. */
@@ -86,7 +89,7 @@ export class LogStore implements Store, History, CommitListener {
   constructor(
     log: Log,
     { versions, revision, compactedRevision }: Contents,
-    { cleaning, probeMs }: LogStoreOptions,
+    { cleaning, probeMs, clock }: LogStoreOptions,
     closed: () => void,
   ) {
     this.#log = log
@@ -100,6 +103,7 @@ export class LogStore implements Store, History, CommitListener {
     this.#expiry = new Expiry(
       this,
       Array.from(this.#index.range(start, end, this.revision), ({ key }) => key),
+      clock,
     )
     this.#commits = new GroupCommit(log, this, probeMs)
     this.#cleaner = new Cleaner(log, this.#commits, this.#index, cleaning)

@@ -1,4 +1,5 @@
 /** The driver without a disk: all versions of all keys in memory. A commit is durable immediately. */
+import type { Clock } from '../../lib/clock/clock.ts'
 import { deadlineRange, Expiry } from '../expiry/expiry.ts'
 import { defaultPortion, readPortion } from '../history.ts'
 import { withinRange } from '../key-order.ts'
@@ -44,8 +45,8 @@ export class MemoryStore implements Store, History {
   compactedRevision = 0
   historyBytes = 0
 
-  /** With `saved`, the store continues from saved entries; older revisions are compacted. */
-  constructor(saved?: { readonly entries: readonly Entry[]; readonly revision: number }) {
+  /** With `saved`, the store continues from saved entries; older revisions are compacted. `clock`: of times to live. */
+  constructor(saved?: { readonly entries: readonly Entry[]; readonly revision: number }, clock?: Clock) {
     if (saved) {
       this.revision = saved.revision
       this.compactedRevision = saved.revision
@@ -58,6 +59,7 @@ export class MemoryStore implements Store, History {
     this.#expiry = new Expiry(
       this,
       Array.from(this.#index.range(start, end, this.revision), ({ key }) => key),
+      clock,
     )
   }
 

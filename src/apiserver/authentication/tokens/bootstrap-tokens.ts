@@ -34,7 +34,7 @@ export function bootstrapTokens(registry: Registry, secrets: ServedResource): To
       if (id === undefined || secret === undefined) return undefined
       return after(registry.get(secrets, secrets.key('kube-system', `bootstrap-token-${id}`)), (object) => {
         const found = object && read(object, id)
-        if (!found || !isEqual(found.secret, secret) || found.endMs <= Date.now()) return undefined
+        if (!found || !isEqual(found.secret, secret) || found.endMs <= registry.clock.now()) return undefined
         return found.identity
       })
     },

@@ -50,7 +50,7 @@ async function bind(target: Target, nameInUrl: string | undefined) {
     change: (live) => {
       const pod = live as Pod
       checkBindable(pod, name, binding.metadata.uid)
-      assign(pod, node, binding)
+      assign(pod, node, binding, context.now())
       return { object: pod }
     },
   })
@@ -79,8 +79,8 @@ function checkBindable({ metadata, spec }: Pod, name: string, uid: string | unde
   if (spec.schedulingGates?.length) reject(`pod ${name} has non-empty .spec.schedulingGates`)
 }
 
-/** Assigns the pod to the node, with the labels and annotations of the binding. */
-function assign(pod: Pod, node: string, { metadata: { labels, annotations } }: Binding): void {
+/** Assigns the pod to the node at the time `now`, with the labels and annotations of the binding. */
+function assign(pod: Pod, node: string, { metadata: { labels, annotations } }: Binding, now: string): void {
   pod.spec.nodeName = node
   if (labels) pod.metadata.labels = { ...pod.metadata.labels, ...labels }
   if (annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations }
@@ -90,6 +90,6 @@ function assign(pod: Pod, node: string, { metadata: { labels, annotations } }: B
   const others = (pod.status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
   pod.status.conditions = [
     ...others,
-    { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: timestamp() },
+    { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now },
   ]
 }

@@ -74,7 +74,7 @@ function scaleOf(resource: ServedResource, object: KubeObject): Scale {
 }
 
 export const getScale: Endpoint = async ({ services: { registry }, request, resource }) => {
-  const representation = representationFor(request, scaleResource, 'object')
+  const representation = representationFor(request, scaleResource, 'object', registry.clock)
   const { namespace, name } = request.info
   const object = await registry.current(resource, resource.key(namespace, name))
   if (!object) throw notFound(resource.groupResource, name)
@@ -155,7 +155,7 @@ async function writeScale(
   { change, conditional, absent }: ScaleWrite,
 ): Promise<Response> {
   const { services, request, resource } = target
-  const representation = representationFor(request, scaleResource, 'object')
+  const representation = representationFor(request, scaleResource, 'object', services.registry.clock)
   const context = {
     ...writeContext(target, options),
     shownAs: { kind: scales, of: (object: KubeObject) => scaleOf(resource, object) },

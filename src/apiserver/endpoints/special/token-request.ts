@@ -32,7 +32,7 @@ export const requestToken: Endpoint = async (target) => {
   checkIdentity(tokenRequest, namespace, name)
   const account = (await read(target, resource, name)).metadata
   checkUid(tokenRequest, account)
-  const nowMs = Date.now()
+  const nowMs = services.registry.clock.now()
   const spec = {
     ...tokenRequest.spec,
     audiences: tokenRequest.spec?.audiences?.length ? tokenRequest.spec.audiences : [...tokens.audiences],

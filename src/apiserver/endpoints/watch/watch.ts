@@ -9,7 +9,7 @@ import type { Endpoint } from '../endpoint.ts'
 import { WatchStream } from './watch-stream.ts'
 
 export const watch: Endpoint = async ({ request, resource, services }) => {
-  const representation = representationFor(request, resource, 'watch')
+  const representation = representationFor(request, resource, 'watch', services.registry.clock)
   const options = listOptions(request.query, resource, true)
   const version = parseResourceVersion(options.resourceVersion)
   await services.registry.cacher(resource).ready()

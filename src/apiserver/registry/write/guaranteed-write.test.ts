@@ -43,7 +43,7 @@ function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v
     warnings: [],
     annotate: () => {},
     ...(signal && { request: { signal } }),
-    now: timestamp,
+    now: () => timestamp(Date.now()),
     pause: () => undefined,
   })
   const key = resource.key('ns', 'one')

@@ -12,6 +12,6 @@ export const ownWriter = (registry: Registry, admission: Admission): Writer => (
   options: { dryRun: false, fieldManager: '', fieldValidation: 'Ignore', force: false },
   warnings: [],
   annotate: () => {},
-  now: timestamp,
+  now: () => timestamp(registry.clock.now()),
   pause: () => undefined,
 })

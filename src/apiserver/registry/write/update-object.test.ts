@@ -31,7 +31,7 @@ function writer(t: TestContext, kind = 'v1/pods') {
     options: { dryRun: false, fieldManager: '', fieldValidation: 'Ignore', force: false },
     warnings: [],
     annotate: () => {},
-    now: timestamp,
+    now: () => timestamp(Date.now()),
     pause: () => undefined,
   })
   const key = resource.key('ns', 'p')
@@ -141,7 +141,7 @@ test(
     const { store, resource, context, key, pod, change } = writer(t)
     const wrong = pod()
     ;(wrong.spec as { dnsPolicy: string }).dnsPolicy = 'Wrong'
-    Object.assign(wrong.metadata, { uid: 'u', creationTimestamp: timestamp() })
+    Object.assign(wrong.metadata, { uid: 'u', creationTimestamp: timestamp(Date.now()) })
     const value = encode(resource, wrong)
     await store.commit({ conditions: [], operations: [{ key, value }] })
     await assert.rejects(change(label), /spec\.dnsPolicy: Unsupported value: "Wrong"/)

@@ -68,8 +68,8 @@ export type Writer = Omit<WriteContext, 'resource' | 'namespace' | 'name' | 'sub
 let lastSecond = 0
 let lastTimestamp = ''
 
-/** The current time in the form of `metadata` timestamps. Caches the last second, as most calls fall into it. */
-export function timestamp(ms = Date.now()): string {
+/** A time, in ms since 1970, in the form of `metadata` timestamps. Caches the last second, as most calls fall into it. */
+export function timestamp(ms: number): string {
   const second = Math.floor(ms / 1000)
   if (second !== lastSecond) {
     lastSecond = second

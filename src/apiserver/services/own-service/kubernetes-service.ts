@@ -119,7 +119,7 @@ async function ensureServiceCidr(given: KubernetesService, serviceCidrs: ServedR
     {
       type: 'Ready',
       status: 'True',
-      lastTransitionTime: timestamp(),
+      lastTransitionTime: place.now(),
       reason: '',
       message: 'Kubernetes default Service CIDR is ready',
     },
