@@ -50,6 +50,7 @@ export const apiserverFolders = [
   'openapi',
   // Request handling.
   'test-control',
+  'clock',
   'chain',
   'endpoints',
   'resource-metrics',

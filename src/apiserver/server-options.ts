@@ -3,6 +3,7 @@
 import type { Duplex } from 'node:stream'
 import type { FeatureGates } from '../api/features/feature-gates.ts'
 import type { Clock } from '../lib/clock/clock.ts'
+import type { MovableClock } from '../lib/clock/movable-clock.ts'
 import type { Log } from '../lib/log/log.ts'
 import type { Store } from '../storage/store.ts'
 import type { AdmissionOptions } from './admission/index.ts'
@@ -14,6 +15,7 @@ import type { PolicyRule } from './authorization/rbac/index.ts'
 import type { ComponentRights } from './bootstrap/roles/component-rights.ts'
 import type { FirstObjectTemplates } from './bootstrap/templates/first-object-templates.ts'
 import type { HttpOptions } from './chain/index.ts'
+import type { ClockControl } from './clock/clock-control.ts'
 import type { EncryptionOptions } from './encryption/index.ts'
 import type { FlowControlOptions } from './flow-control/index.ts'
 import type { LocalComponents } from './health/components.ts'
@@ -37,8 +39,12 @@ export interface ApiServerOptions extends AuthenticationOptions {
   /** Other stores of some resources (`--etcd-servers-overrides`). The caller closes them, too. */
   readonly otherStores?: readonly OtherStore[]
   readonly storeHealth?: StoreHealthOptions
-  /** The time of objects and tokens. Default: that of the machine. */
+  /** The time of objects and tokens. Default: `movableClock`, or that of the machine. */
   readonly clock?: Clock | undefined
+  /** The clock of the cluster, which administrators may move at `/debug/clock`. This server must be its owner. */
+  readonly movableClock?: MovableClock | undefined
+  /** Why the clock cannot be moved, for `/debug/clock`. Default: there is no such path. */
+  readonly fixedClockReason?: string | undefined
   /** Interval in ms at which the stored objects are counted for metrics; 0 for never. Default: 60,000. */
   readonly objectCountMs?: number | undefined
   readonly bindAddress: string
@@ -134,6 +140,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
 export interface ApiServer {
   readonly url: string
   readonly port: number
+  /** Moves the clock of the cluster; undefined if that is not possible. */
+  readonly clock: ClockControl | undefined
   /** Opens a connection (HTTP/2) within this process, without a port and TLS. */
   readonly dial: () => Duplex
   /**

@@ -25,6 +25,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     return {
       url: state.url,
       port: parts.listener.port,
+      clock: parts.clockControl,
       dial: parts.inMemory.dial,
       stop: (stopOptions) => stop(parts, lifetime, stopOptions),
     }

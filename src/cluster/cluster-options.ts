@@ -6,6 +6,7 @@ import type { Log } from '../lib/log/log.ts'
 import type { PluginFactory } from '../scheduler/index.ts'
 import type { EtcdOptions } from '../storage/etcd/index.ts'
 import type { OpenOptions } from '../storage/log/index.ts'
+import type { ClusterClock } from './clock/cluster-clock.ts'
 import type { ClusterUser, UserIdentity } from './credentials/cluster-users.ts'
 import type { ClusterIngress } from './ingress/index.ts'
 import type { KeyPair } from './pki/key-pair.ts'
@@ -153,6 +154,8 @@ export interface Cluster extends AsyncDisposable {
   readonly client: Access
   readonly kubeconfig: Kubeconfig
   readonly kubeconfigYaml: string
+  /** The time of the cluster, which can be paused, stepped and sped up (docs/clock.md). */
+  readonly clock: ClusterClock
   /**
    * Creates a user with a client certificate of the cluster's authority, whose rights are those of roles and bindings:
    * for tests of authorization.

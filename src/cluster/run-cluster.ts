@@ -3,6 +3,8 @@ import { defaultServiceRange } from '../apiserver/services/ranges/address-range.
 import { MovableClock } from '../lib/clock/movable-clock.ts'
 import { type Started, startComponents } from '../lib/lifetime/components.ts'
 import { Lifetime } from '../lib/lifetime/lifetime.ts'
+import { type ClockOrder, clusterClock, moveClock } from './clock/cluster-clock.ts'
+import { fixedClockReason } from './clock/fixed-clock.ts'
 import { optionsFromFlags } from './cluster-flags.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import type { ClusterParts } from './components/component.ts'
@@ -19,12 +21,20 @@ const defaultGraceMs = 5000
 /** From this verbosity on, the duration of each step is logged. */
 const timingVerbosity = 2
 
+/** A cluster of this thread. */
+export interface RunningCluster extends Cluster {
+  /** The state of its clock, from which other threads read the time. */
+  readonly clockMemory: SharedArrayBuffer
+  /** Moves its clock. */
+  order(order: ClockOrder): Promise<void>
+}
+
 /**
  * Starts a cluster on this thread and resolves when it is ready. Rejects with an ExplainedError if the user can fix the
  * problem. Options are not checked, and messages speak of the flags of `t8s up`. A thread of the real node that has
  * started already (`early`) is stopped with the cluster.
  */
-export async function runCluster(options: ClusterOptions, early?: NodeRunner): Promise<Cluster> {
+export async function runCluster(options: ClusterOptions, early?: NodeRunner): Promise<RunningCluster> {
   const { log = () => {}, verbosity = 0 } = options
   const { bindAddress = '127.0.0.1', serviceClusterIpRange } = options
   const started: Started = (name, ms) => {
@@ -88,8 +98,10 @@ async function decidedNode(options: ClusterOptions, early: NodeRunner | undefine
   return decideNodeType({ options: given, folder: data?.node, runner, log })
 }
 
-function clusterOf(parts: ClusterParts, lifetime: Lifetime): Cluster {
-  const { server, endpoint, pki, administrator, controllers, scheduler, registered, simulated, ingressServed } = parts
+function clusterOf(parts: ClusterParts, lifetime: Lifetime): RunningCluster {
+  const { clock, server, endpoint, pki, administrator, controllers, scheduler, registered, simulated, ingressServed } =
+    parts
+  const order = (order: ClockOrder) => moveClock(server.clock, fixedClockReason(parts), order)
   let stopped: Promise<void> | undefined
   function stop({ graceMs = defaultGraceMs } = {}): Promise<void> {
     stopped ??= lifetime.end(graceMs)
@@ -99,6 +111,9 @@ function clusterOf(parts: ClusterParts, lifetime: Lifetime): Cluster {
     url: endpoint.url,
     port: server.port,
     ...administrator,
+    clockMemory: clock.memory.buffer,
+    clock: clusterClock(clock, order),
+    order,
     synced: Promise.all([controllers.synced, scheduler?.synced, registered, simulated, ingressServed]).then(() => {}),
     user: (identity) => clusterUser(pki.authority, identity, endpoint),
     stop,

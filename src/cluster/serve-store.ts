@@ -17,6 +17,7 @@ export async function serveStore({ compaction, ...options }: ServeOptions): Prom
     return {
       url: server.url,
       port: server.port,
+      clock: server.clock,
       dial: server.dial,
       async stop(how) {
         await server.stop(how)

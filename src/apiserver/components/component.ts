@@ -8,6 +8,8 @@ import type { Aggregator } from '../aggregator/index.ts'
 import type { LiveAuditing } from '../audit/index.ts'
 import type { Authentication } from '../authentication/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
+import type { ClockControl } from '../clock/clock-control.ts'
+import type { clockEndpoints } from '../clock/endpoints.ts'
 import type { PriorityAndFairness } from '../flow-control/index.ts'
 import type { BootSequence } from '../health/boot-sequence.ts'
 import type { HealthCheck } from '../health/health.ts'
@@ -74,6 +76,10 @@ export interface ServerParts {
   readonly republish: () => void
   /** Undefined if metrics.k8s.io is not served. */
   readonly resourceMetrics: ResourceMetrics | undefined
+  /** Undefined if the clock of the cluster cannot be moved. */
+  readonly clockControl: ClockControl | undefined
+  /** Answers the paths of the clock; undefined if there are none. */
+  readonly clockEndpoints: ReturnType<typeof clockEndpoints> | undefined
   /** Undefined if tests do not control the server. */
   readonly testControl: TestControl | undefined
   /** Answers paths that are no resources. */

@@ -3,6 +3,7 @@ import type { Component } from '../../lib/lifetime/components.ts'
 import { access } from './access.ts'
 import { addedApis, policyStatus } from './added-apis.ts'
 import { boot } from './boot.ts'
+import { clock } from './clock.ts'
 import type { ServerParts } from './component.ts'
 import { eventExpiry } from './event-expiry.ts'
 import { firstObjects } from './first-objects.ts'
@@ -30,6 +31,7 @@ export const serverComponents: readonly Component<ServerParts>[] = [
   resourceMetrics,
   eventExpiry,
   testControl,
+  clock,
   documents,
   endpoints,
   chain,

@@ -113,11 +113,12 @@ export const endpoints = component({
     'resourceMetrics',
     'documents',
     'testControl',
+    'clockEndpoints',
     'metrics',
   ],
   gives: ['endpoints'],
   start({ options, registry, find, apis, aggregator, documents, storeHealth, authentication, ...parts }) {
-    const { admission, authorizer, places, waitGroup, resourceMetrics, testControl, metrics } = parts
+    const { admission, authorizer, places, waitGroup, resourceMetrics, testControl, clockEndpoints, metrics } = parts
     const definitions = find('apiextensions.k8s.io/v1/customresourcedefinitions')
     const services = {
       registry,
@@ -141,7 +142,7 @@ export const endpoints = component({
       apis,
       catchUp: registry.store.isShared ? () => registry.cacher(definitions).consistent() : undefined,
       requestedDeprecated: (request) => deprecated.requested(request),
-      other: testControl ? (request) => testControl.endpoints(request) ?? documents(request) : documents,
+      other: (request) => testControl?.endpoints(request) ?? clockEndpoints?.(request) ?? documents(request),
     })
     const endpoints: Handler = (request) => aggregator.handle(request) ?? local(request)
     return { endpoints }

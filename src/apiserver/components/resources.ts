@@ -44,7 +44,14 @@ export const resources = component({
       for (const version of versionsOff(enabled)) log(`Skipping API ${version} because it has no resources.`, 'warning')
     const others = (options.otherStores ?? []).map((other) => new TransformedStore(other.store, transformerOf))
     const otherStores = choiceOf(options.otherStores ?? [], others)
-    const registry: Registry = new Registry(store, allResources, log, options.features, otherStores, options.clock)
+    const registry: Registry = new Registry(
+      store,
+      allResources,
+      log,
+      options.features,
+      otherStores,
+      options.clock ?? options.movableClock,
+    )
     lifetime.onEnd(() => registry.stop())
     const apis = new ServedApis(
       enabled,

@@ -9,7 +9,9 @@ export const copiedObjects = component({
   gives: ['hasCopies'],
   async start({ options, registry }) {
     const { templates } = options
-    return { hasCopies: templates ? await templates.write(registry.store, options, timestamp()) : false }
+    return {
+      hasCopies: templates ? await templates.write(registry.store, options, timestamp(registry.clock.now())) : false,
+    }
   },
 })
 

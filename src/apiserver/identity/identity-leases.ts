@@ -80,7 +80,11 @@ class IdentityLeases {
       const { objects } = await writer.registry.cacher(leases).consistent()
       for (const stored of objects.slice(leases.range(namespace))) {
         const { metadata, spec } = stored.parse<Unstructured>()
-        if (metadata.labels?.[label] !== identity || !isExpired(spec as LeaseSpec | undefined, writer.registry.clock.now())) continue
+        if (
+          metadata.labels?.[label] !== identity ||
+          !isExpired(spec as LeaseSpec | undefined, writer.registry.clock.now())
+        )
+          continue
         const place = { ...writer, resource: leases, namespace, name: metadata.name!, subresource: '' }
         const preconditions = { resourceVersion: metadata.resourceVersion! }
         await deleteObject(place, { dryRun: false, preconditions })

@@ -15,8 +15,16 @@ import { tableRepresentation } from './table.ts'
 /** Reviews have no tables. */
 type Purpose = 'object' | 'list' | 'watch' | 'review'
 
-/** The representation for the client's Accept header and `includeObject`; ages in tables are those at the clock's time. Throws 406 and 400 as upstream does. */
-export function representationFor(request: Request, resource: ServedResource, purpose: Purpose, clock = systemClock): Representation {
+/**
+ * The representation for the client's Accept header and `includeObject`. Ages in tables are those at the clock's time.
+ * Throws 406 and 400 as upstream does.
+ */
+export function representationFor(
+  request: Request,
+  resource: ServedResource,
+  purpose: Purpose,
+  clock = systemClock,
+): Representation {
   const { format, pretty, transform } = negotiate(request.header('accept'), purpose !== 'review')
   if (purpose === 'watch' && format === 'yaml') throw unsupportedWatch()
   const base = transform ? transformed(request, resource, transform, purpose, clock) : nativeRepresentation(resource)

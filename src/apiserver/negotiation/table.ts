@@ -27,15 +27,9 @@ const tableTail = Buffer.from(']}')
 const rowTail = Buffer.from('}')
 const rowTailPartial = Buffer.from('}}')
 
-export function tableRepresentation(
-  resource: ServedResource,
-  version: 'v1' | 'v1beta1',
-  include: string,
-  clock: Clock,
-): Representation {
-  const includeObject = includeObjectOf(include)
-  const head = partialHead(version)
-  const columns = JSON.stringify(
+/** The JSON of the columns of a resource. */
+const columnDefinitions = (resource: ServedResource): string =>
+  JSON.stringify(
     columnsOf(resource).map(({ name, type, format, description, priority }) => ({
       name,
       type,
@@ -44,6 +38,16 @@ export function tableRepresentation(
       priority,
     })),
   )
+
+export function tableRepresentation(
+  resource: ServedResource,
+  version: 'v1' | 'v1beta1',
+  include: string,
+  clock: Clock,
+): Representation {
+  const includeObject = includeObjectOf(include)
+  const head = partialHead(version)
+  const columns = columnDefinitions(resource)
 
   const row = (object: StoredObject, now: number): readonly Buffer[] => {
     const template = (object.row ??= rowTemplate(resource, object.parse()))

@@ -1,7 +1,7 @@
 /** The paths by which a test controls its server, below `/debug/testing/`. Only administrators have access. */
 import { badRequest, methodNotAllowed, success } from '../../machinery/status-error.ts'
 import { json, pageNotFound, type Request, type Response } from '../http/exchange.ts'
-import { decodeBody } from './decode.ts'
+import { decodeBody } from '../request/bodies/decode-fields.ts'
 import { type FaultRule, faultFields } from './fault.ts'
 import type { Faults } from './faults.ts'
 import type { LiveWatches, WatchEnd } from './live-watches.ts'

@@ -14,7 +14,7 @@ import {
   unauthorized,
 } from '../../machinery/status-error.ts'
 import type { Request } from '../http/exchange.ts'
-import type { Fields } from './decode.ts'
+import type { Fields } from '../request/bodies/decode-fields.ts'
 import { matchFields, type RequestMatch } from './request-match.ts'
 
 /** The effect on a request. Without `code`, `lose` and `expire`, it is only delayed. */

@@ -4,6 +4,7 @@ import { joinedBundles } from '../../apiserver/certificates/signed-by.ts'
 import type { ApiServerOptions } from '../../apiserver/server.ts'
 import { addressAt, parseCidr } from '../../lib/cidr.ts'
 import { localUrl } from '../addresses.ts'
+import { fixedClockReason } from '../clock/fixed-clock.ts'
 import { controllerTokens } from '../controllers/index.ts'
 import { defaultIssuer } from '../credentials/service-account-keys.ts'
 import { firstObjects } from '../first-objects.ts'
@@ -23,6 +24,7 @@ type Needs =
   | 'etcd'
   | 'flagged'
   | 'clock'
+  | 'etcd'
   | 'store'
   | 'otherStores'
   | 'pki'
@@ -43,6 +45,7 @@ export const apiServer = component({
     'etcd',
     'flagged',
     'clock',
+    'etcd',
     'store',
     'otherStores',
     'pki',
@@ -85,6 +88,12 @@ export const apiServer = component({
   },
 })
 
+/** The clock is that of the cluster in any case, but it cannot always be moved. */
+function clockOptions(parts: Pick<ClusterParts, 'clock' | 'etcd' | 'realNode'>) {
+  const reason = fixedClockReason(parts)
+  return reason === undefined ? { movableClock: parts.clock } : { clock: parts.clock, fixedClockReason: reason }
+}
+
 /** The URL of the keys of tokens for pods and this machine: that of the Service `kubernetes`, the first address. */
 function keysUrl(serviceRanges: string): string {
   const [first = ''] = serviceRanges.split(',')
@@ -107,7 +116,7 @@ function servingOptions(
     ...flagged,
     admission: { ...flagged.admission, enabled: [...clusterPlugins, ...(flagged.admission?.enabled ?? [])] },
     authorization: flagged.authorization ?? { modes: ['Node', 'RBAC'] },
-    clock: parts.clock,
+    ...clockOptions(parts),
     store,
     otherStores: parts.otherStores,
     port: options.port ?? 0,

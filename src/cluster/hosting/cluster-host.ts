@@ -5,8 +5,11 @@
 import { getCompileCacheDir } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { ClockMemory } from '../../lib/clock/clock-memory.ts'
+import { MovableClock } from '../../lib/clock/movable-clock.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { messageOf } from '../../lib/message-of.ts'
+import { clusterClock } from '../clock/cluster-clock.ts'
 import type { Cluster, ClusterOptions, StopOptions } from '../cluster-options.ts'
 import type { ClusterUser } from '../credentials/cluster-users.ts'
 import type { ClusterData, HostCall, HostOrder, HostReport } from './messages.ts'
@@ -72,12 +75,14 @@ class ClusterHost {
     }
   }
 
-  #handleOf(cluster: number, { synced }: Hosted, data: ClusterData): Cluster {
+  #handleOf(cluster: number, { synced }: Hosted, { clockMemory, ...data }: ClusterData): Cluster {
+    const time = new MovableClock(new ClockMemory(clockMemory))
     let stopped: Promise<void> | undefined
     const running = stopAtEnd({ url: data.url, stop })
     const end = (options: StopOptions): Promise<void> => this.#stop(cluster, options)
     function stop(options: StopOptions = {}): Promise<void> {
       running.release()
+      time.stop()
       return (stopped ??= end(options))
     }
     const hold = <T>(promise: Promise<T>): Promise<T> => this.#hold(promise)
@@ -86,6 +91,7 @@ class ClusterHost {
       get synced() {
         return hold(synced.promise)
       },
+      clock: clusterClock(time, async (clock) => void (await this.#call(cluster, { clock }))),
       user: async (user) => (await this.#call(cluster, { user })) as ClusterUser,
       stop,
       [Symbol.asyncDispose]: () => stop(),

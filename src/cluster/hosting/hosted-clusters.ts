@@ -1,15 +1,15 @@
 /** The clusters of a thread: the other end of `cluster-host.ts`. */
 import { flushCompileCache } from 'node:module'
 import type { MessagePort } from 'node:worker_threads'
-import type { Cluster, ClusterOptions } from '../cluster-options.ts'
+import type { ClusterOptions } from '../cluster-options.ts'
 import { firstObjects } from '../first-objects.ts'
-import { runCluster } from '../run-cluster.ts'
+import { type RunningCluster, runCluster } from '../run-cluster.ts'
 import type { ClusterData, HostCall, HostReport, SentOptions } from './messages.ts'
 import { sentError } from './sent-error.ts'
 
 /** Starts, uses and stops clusters as the messages of `port` say. */
 export function hostClusters(port: MessagePort): void {
-  const clusters = new Map<number, Cluster>()
+  const clusters = new Map<number, RunningCluster>()
   let isCached = false
   const post = (report: HostReport): void => port.postMessage(report)
 
@@ -22,14 +22,15 @@ export function hostClusters(port: MessagePort): void {
       isCached = true
       saveFirstObjects()
     })
-    const { url, port, client, kubeconfig, kubeconfigYaml } = started
-    return { url, port, client, kubeconfig, kubeconfigYaml }
+    const { url, port, client, kubeconfig, kubeconfigYaml, clockMemory } = started
+    return { url, port, client, kubeconfig, kubeconfigYaml, clockMemory }
   }
 
   function answer(order: HostCall): Promise<unknown> {
     if ('start' in order) return start(order.cluster, order.start)
     const cluster = clusters.get(order.cluster)!
     if ('user' in order) return cluster.user(order.user)
+    if ('clock' in order) return cluster.order(order.clock)
     clusters.delete(order.cluster)
     return cluster.stop(order.stop)
   }

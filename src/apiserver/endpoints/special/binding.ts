@@ -6,7 +6,6 @@ import { badRequest, conflict, internal } from '../../../machinery/status-error.
 import { statusResponse } from '../../negotiation/error-response.ts'
 import { ServedResource } from '../../registry/served-resource.ts'
 import { updateObject } from '../../registry/write/update-object.ts'
-import { timestamp } from '../../registry/write/write-context.ts'
 import { decodeObject } from '../../request/bodies/decode-object.ts'
 import { checkNamespace } from '../../request/identity.ts'
 import { writeOptions } from '../../request-options/write-options.ts'

@@ -68,7 +68,7 @@ export type Writer = Omit<WriteContext, 'resource' | 'namespace' | 'name' | 'sub
 let lastSecond = 0
 let lastTimestamp = ''
 
-/** A time, in ms since 1970, in the form of `metadata` timestamps. Caches the last second, as most calls fall into it. */
+/** Returns a time, in ms since 1970, in the form of `metadata` timestamps. Caches the last second for most calls. */
 export function timestamp(ms: number): string {
   const second = Math.floor(ms / 1000)
   if (second !== lastSecond) {

@@ -10,7 +10,7 @@ import type { ServedResource } from '../../registry/served-resource.ts'
 import { createObject } from '../../registry/write/create-object.ts'
 import { deleteObject } from '../../registry/write/delete-object.ts'
 import { updateObject } from '../../registry/write/update-object.ts'
-import { timestamp, type Writer } from '../../registry/write/write-context.ts'
+import type { Writer } from '../../registry/write/write-context.ts'
 import type { AddressRange } from '../ranges/address-range.ts'
 
 export interface KubernetesService {

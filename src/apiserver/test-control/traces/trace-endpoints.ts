@@ -1,7 +1,7 @@
 /** The paths of traces, below `/debug/testing/traces`. */
 import { badRequest, methodNotAllowed, success } from '../../../machinery/status-error.ts'
 import { json, pageNotFound, type Request, type Response } from '../../http/exchange.ts'
-import { decodeBody, type Fields } from '../decode.ts'
+import { decodeBody, type Fields } from '../../request/bodies/decode-fields.ts'
 import type { TracedTest } from './trace-data.ts'
 import type { Traces } from './traces.ts'
 

@@ -1,6 +1,6 @@
-/** Reads the bodies of the control of tests. Unknown fields and wrong types are 400, with the fields that exist. */
-import { badRequest } from '../../machinery/status-error.ts'
-import type { Request } from '../http/exchange.ts'
+/** Reads small bodies with plain fields. Unknown fields and wrong types are 400, with the fields that exist. */
+import { badRequest } from '../../../machinery/status-error.ts'
+import type { Request } from '../../http/exchange.ts'
 
 const maxBodyBytes = 64 * 1024
 
