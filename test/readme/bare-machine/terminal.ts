@@ -32,6 +32,8 @@ export interface TypeOptions {
 }
 
 const settledMs = 150
+/** A prompt that is not on the screen after this time is covered. */
+const coveredMs = 500
 
 export class PersonAtTerminal {
   readonly #socket: string
@@ -59,8 +61,7 @@ export class PersonAtTerminal {
    * `until`. Rejects with the screen if that takes longer than `deadlineMs`.
    */
   async types(command: string, { until, deadlineMs = 60_000 }: TypeOptions = {}): Promise<TypedCommand> {
-    await this.#waits('the prompt', deadlineMs, () => this.#machine.prompts() > 0)
-    if (!this.#isAtPrompt()) await this.#pressesEnter(deadlineMs)
+    await this.#reachesPrompt(deadlineMs)
     this.#tmux('clear-history')
     const lines = command.split('\n')
     const last = lines.at(-1)!
@@ -82,7 +83,7 @@ export class PersonAtTerminal {
       return this.#machine.prompts() > prompts && (until === undefined || this.#count(until) > earlier)
     })
     const durationMs = performance.now() - start
-    if (!this.#isAtPrompt()) await this.#pressesEnter(deadlineMs)
+    await this.#reachesPrompt(deadlineMs)
     const output = this.#tmux('capture-pane', '-p', '-J', '-S', '-').trimEnd().split('\n')
     const from = output.findLastIndex((line) => line.startsWith(`$ ${lines[0]}`))
     const screen = this.#tmux('capture-pane', '-p', '-e')
@@ -99,10 +100,16 @@ export class PersonAtTerminal {
     this.#tmux('send-keys', 'C-c')
   }
 
-  async #pressesEnter(deadlineMs: number): Promise<void> {
-    const prompts = this.#machine.prompts()
-    this.#tmux('send-keys', 'Enter')
-    await this.#waits('the prompt', deadlineMs, () => this.#machine.prompts() > prompts)
+  /** Waits for a prompt, since a shell loses keys that come before. Presses Enter if an output covers it. */
+  async #reachesPrompt(deadlineMs: number): Promise<void> {
+    let since = performance.now()
+    await this.#waits('the prompt', deadlineMs, () => {
+      if (this.#isAtPrompt()) return true
+      if (performance.now() - since < coveredMs) return false
+      since = performance.now()
+      this.#tmux('send-keys', 'Enter')
+      return false
+    })
   }
 
   /** The number of prompts when no more of them appear: a shell may have been late. */
