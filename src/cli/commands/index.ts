@@ -16,6 +16,7 @@ const groups = new Map<string, Readonly<Record<string, Load>>>([
       status: async () => (await import('./clusters/status.ts')).statusCommand(),
       list: async () => (await import('./clusters/list.ts')).listCommand(),
       scale: async () => (await import('./scale.ts')).scaleCommand(),
+      clock: async () => (await import('./clock/index.ts')).clockCommand(),
       node: async () => (await import('./node.ts')).nodeCommand(),
       port: async () => (await import('./port.ts')).portCommand(),
       join: async () => (await import('./serving/join.ts')).joinCommand(),
