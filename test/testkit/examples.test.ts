@@ -49,24 +49,25 @@ test('the example for Go passes with the programs of t8s envtest-assets', { skip
   assert.match(stdout, /^ok\s+example\.com\/cluster-tests/m)
 })
 
-/**
- * Vitest, 42 MB in 35 packages, is installed for this test. Jest's example runs in no test: Jest has 54 MB in 278
- * packages, which take three times as long to install. Its matchers are those of Vitest.
- */
-test('the example for Vitest, and the project that npm init typernetes writes for it, pass', async (t) => {
-  const folder = temporaryFolder(t)
-  const npm = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', 'vitest@4']
-  // The Node of this test runs npm and Vitest.
-  const env = { ...environment(), PATH: `${dirname(process.execPath)}:${process.env.PATH}`, CI: 'true' }
-  writeFileSync(join(folder, 'package.json'), '{ "name": "project", "private": true, "type": "module" }\n')
-  await run('npm', npm, { cwd: folder, env })
-  symlinkSync(root, join(folder, 'node_modules/typernetes'))
-  for (const name of ['vitest/cluster.test.mjs', 'node-test/web.yaml'])
-    cpSync(join(examples, name), join(folder, 'examples', name))
-  await run(process.execPath, [join(root, 'create/create-typernetes.js'), '.'], { cwd: folder, env })
-  const { stdout } = await run('npx', ['vitest', 'run'], { cwd: folder, env })
-  assert.match(stripVTControlCharacters(stdout), /Test Files {2}2 passed/)
-})
+/** Runners that are installed for this test: Vitest has 42 MB in 35 packages, Jest 54 MB in 278. */
+const runners = [
+  { name: 'Vitest', version: 'vitest@4', files: ['vitest/cluster.test.mjs'], passed: /Test Files {2}2 passed/ },
+  { name: 'Jest', version: 'jest@30', files: ['jest/cluster.test.mjs'], passed: /Test Suites: 2 passed, 2 total/ },
+]
+for (const { name, version, files, passed } of runners)
+  test(`the example for ${name}, and the project that npm init typernetes writes for it, pass`, async (t) => {
+    const folder = temporaryFolder(t)
+    const npm = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', version]
+    // The Node of this test runs npm and the tests.
+    const env = { ...environment(), PATH: `${dirname(process.execPath)}:${process.env.PATH}`, CI: 'true' }
+    writeFileSync(join(folder, 'package.json'), '{ "name": "project", "private": true, "type": "module" }\n')
+    await run('npm', npm, { cwd: folder, env })
+    symlinkSync(root, join(folder, 'node_modules/typernetes'))
+    for (const file of [...files, 'node-test/web.yaml']) cpSync(join(examples, file), join(folder, 'examples', file))
+    await run(process.execPath, [join(root, 'create/create-typernetes.js'), '.'], { cwd: folder, env })
+    const { stdout, stderr } = await run('npm', ['test'], { cwd: folder, env })
+    assert.match(stripVTControlCharacters(stdout + stderr), passed)
+  })
 
 /** Lines without their indentation, since excerpts have less of it. */
 const flat = (text: string): string =>
