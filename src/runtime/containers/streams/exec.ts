@@ -162,7 +162,10 @@ function startWithTerminal(libc: Libc, command: CommandLine, request: ExecReques
   const slave = openSync(libc.unlockTerminal(master), constants.O_RDWR | constants.O_NOCTTY)
   let executor: ProcessRecord | undefined
   let latest: TerminalSize | undefined
+  const stream = new ReadStream(master)
   request.onResize?.((size) => {
+    // The stream closes the terminal, whose number may then belong to another file.
+    if (stream.destroyed) return
     latest = size
     libc.resizeTerminal(master, size)
     if (executor) void announceSize(executor, size).catch(() => {})
@@ -173,7 +176,7 @@ function startWithTerminal(libc: Libc, command: CommandLine, request: ExecReques
   closeSync(slave)
   executor = isCopied ? recordOf(child.pid ?? 0) : undefined
   if (executor && latest) void announceSize(executor, latest).catch(() => {})
-  const output = copyOutput(new ReadStream(master), request.stdout)
+  const output = copyOutput(stream, request.stdout)
   if (request.stdin) void writeToTerminal(request.stdin, master, output)
   return { child, exited, outputs: [output] }
 }
@@ -199,10 +202,10 @@ async function startWithSentTerminal(
   const master = await socket.receive(() => isOver)
   socket.close()
   if (master === undefined) return { child, exited, outputs: [] }
-  request.onResize?.((size) => {
-    if (!isOver) libc.resizeTerminal(master, size)
-  })
   const stream = new ReadStream(master)
+  request.onResize?.((size) => {
+    if (!isOver && !stream.destroyed) libc.resizeTerminal(master, size)
+  })
   const output = copyOutput(stream, request.stdout)
   if (request.stdin) void writeToTerminal(request.stdin, master, output)
   // Processes that the command leaves behind hold the terminal open.
