@@ -32,6 +32,7 @@ const maxStepMs = 5_000
  */
 const slicesPerStep = 2_000
 const maxSliceMs = 20_000
+/** The highest speed: what is late by a moment of the machine is late by much more in the cluster. */
 export const maxSpeed = 1_000
 
 export class ClockControl {

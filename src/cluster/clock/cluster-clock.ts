@@ -1,5 +1,5 @@
 /** The clock of a cluster for programs: `cluster.clock`. */
-import type { ClockControl } from '../../apiserver/clock/clock-control.ts'
+import { type ClockControl, maxSpeed } from '../../apiserver/clock/clock-control.ts'
 import type { Clock } from '../../lib/clock/clock.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
@@ -55,7 +55,6 @@ export function clusterClock(time: Pick<Clock, 'now'>, give: (order: ClockOrder)
   }
 }
 
-const maxSpeed = 1_000
 /** Ten years. */
 const maxStepMs = 10 * 365 * 24 * 3_600_000
 
