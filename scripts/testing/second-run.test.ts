@@ -7,13 +7,21 @@ const report = `failed: pods start (test/up/pods.test.ts:12)
   AssertionError: 1 !== 2
       at test/up/other.test.ts:1
 failed: tests of test/kubelet/exec.test.ts in namespaces of their own (test/kubelet/support/in-namespaces.ts:39)
+failed: test/runtime/streams.test.ts passes with shell (test/runtime/support/tests-on-executor.ts:11)
 failed: pods end (test/up/pods.test.ts:40)
-10 passed, 3 failed`
+10 passed, 4 failed`
 
 test('each file with a failure runs once more, one after the other', () => {
-  assert.deepEqual(failedFiles(report), ['test/up/pods.test.ts', 'test/kubelet/exec.test.ts'])
+  assert.deepEqual(failedFiles(report), [
+    'test/up/pods.test.ts',
+    'test/kubelet/exec.test.ts',
+    'test/runtime/streams.test.ts',
+  ])
   const step = secondRun(integrationTests([]), report)
-  assert.equal(step?.name, 'once more, alone: test/up/pods.test.ts, test/kubelet/exec.test.ts')
+  assert.equal(
+    step?.name,
+    'once more, alone: test/up/pods.test.ts, test/kubelet/exec.test.ts, test/runtime/streams.test.ts',
+  )
   assert.ok(step?.command.includes('--alone'))
 })
 

@@ -11,9 +11,9 @@ const maxFiles = 8
 export function failedFiles(report: string): readonly string[] | undefined {
   const files = new Set<string>()
   for (const [, failure = ''] of report.matchAll(/^failed: (.*)$/gm)) {
-    // Tests in namespaces are defined by their support, and named after their file.
+    // Tests in namespaces or on an executor are defined by their support, and named after their file.
     const [, file] =
-      /^tests of (test\/\S+\.test\.ts) in /.exec(failure) ?? /\((test\/\S+\.test\.ts):\d+\)$/.exec(failure) ?? []
+      /^(?:tests of )?(test\/\S+\.test\.ts) /.exec(failure) ?? /\((test\/\S+\.test\.ts):\d+\)$/.exec(failure) ?? []
     if (!file) return undefined
     files.add(file)
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startCluster } from '../../src/cluster/start-cluster.ts'
+import { until } from '../support/api-client.ts'
 import { reachable } from '../support/reachable-cluster.ts'
 import { admissionWebhooks, configMap, configMaps, configure, group, hook, refusal, rule } from './webhooks/webhook.ts'
 
@@ -44,6 +45,14 @@ test('the warm-up of a server does not call webhooks', async (t) => {
   await configure(first, 'Validating', 'all', [
     hook(webhooks, '/all', { rules: [rule({ operations: ['*'], resources: ['*'] })], objectSelector: {} }),
   ])
+  // Its creation is not of the warm-up.
+  const account = '/api/v1/namespaces/default/serviceaccounts/default'
+  await until('the first service account exists', () =>
+    first.call('GET', account).then(
+      () => true,
+      () => false,
+    ),
+  )
   await first.stop({ graceMs: 0 })
   await webhooks.asked()
   const second = await start()
