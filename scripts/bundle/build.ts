@@ -54,7 +54,7 @@ const programs: readonly Program[] = [
       'src/cluster/serve-store.ts',
       'src/cluster/controllers/thread.ts',
       'src/cluster/threads/component-thread.ts',
-      'src/cli/commands/serving/apiserver.ts',
+      'src/cli/commands/serving/components/apiserver.ts',
       'src/apiserver/serving-flags/index.ts',
       'src/cluster/standalone-api-server/index.ts',
     ],

@@ -3,19 +3,19 @@ import { defaultServiceRange } from '../apiserver/services/ranges/address-range.
 import { MovableClock } from '../lib/clock/movable-clock.ts'
 import { type Started, startComponents } from '../lib/lifetime/components.ts'
 import { Lifetime } from '../lib/lifetime/lifetime.ts'
+import { serviceRangeOf } from './addresses/service-range.ts'
 import { type ClockOrder, clusterClock, moveClock } from './clock/cluster-clock.ts'
 import { fixedClockReason } from './clock/fixed-clock.ts'
-import { optionsFromFlags } from './cluster-flags.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import type { ClusterParts } from './components/component.ts'
 import { clusterComponents } from './components/index.ts'
 import { clusterUser } from './credentials/cluster-users.ts'
 import { dataDirectory, dataDirectoryPaths } from './data-directory.ts'
 import { etcdPlan } from './etcd/etcd-plan.ts'
+import { optionsFromFlags } from './options/cluster-flags.ts'
 import type { NodeDecision } from './real-node/checks/decision.ts'
 import type { NodeRunner } from './real-node/thread/node-runner.ts'
 import { checkScheduler } from './scheduler/index.ts'
-import { serviceRangeOf } from './service-range.ts'
 
 const defaultGraceMs = 5000
 /** From this verbosity on, the duration of each step is logged. */

@@ -2,9 +2,9 @@
 import { ExplainedError } from '../lib/explained-error.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import { hostedCluster } from './hosting/cluster-host.ts'
-import { memoryVolumes } from './memory-volumes.ts'
 import { checkOptions } from './options/check-options.ts'
 import { optionWords } from './options/option-words.ts'
+import { memoryVolumes } from './volumes/memory-volumes.ts'
 
 export type { Cluster, ClusterOptions } from './cluster-options.ts'
 

@@ -5,8 +5,8 @@ import { clusterName } from '../detached/cluster-names.ts'
 import * as flags from './flags.ts'
 import { frontProxyFlags } from './front-proxy-flags.ts'
 import { type IngressFlags, ingressFlags } from './ingress-flags.ts'
-import { type NodeFlags, nodeFlags } from './node-flags.ts'
-import { type RealNodeFlags, realNodeFlags } from './real-node-flags.ts'
+import { type NodeFlags, nodeFlags } from './nodes/node-flags.ts'
+import { type RealNodeFlags, realNodeFlags } from './nodes/real-node-flags.ts'
 import { repeated } from './repeated.ts'
 
 export interface UpFlags extends FrontProxyFiles, NodeFlags, RealNodeFlags, IngressFlags {

@@ -2,7 +2,7 @@
 import { advertiseAddress } from '../../apiserver/services/own-service/advertise-address.ts'
 import { parseCidr } from '../../lib/cidr.ts'
 import { isLoopbackHost } from '../../lib/loopback-host.ts'
-import { localUrl } from '../addresses.ts'
+import { localUrl } from '../addresses/addresses.ts'
 import { type NetworkPlan, reachableRanges, routeBackend, tunnelBackend } from '../flannel/net-conf.ts'
 import type { JoiningObjects } from '../joining/joining-objects.ts'
 import { nodeIps } from '../real-node/settings/node-ips.ts'

@@ -1,11 +1,11 @@
 /** The store and the certificates: what a cluster keeps between its runs. */
 import type { Clock } from '../../lib/clock/clock.ts'
 import type { Store } from '../../storage/store.ts'
-import { serverHosts } from '../addresses.ts'
+import { serverHosts } from '../addresses/addresses.ts'
+import { recordServiceRange } from '../addresses/service-range.ts'
 import type { ClusterOptions } from '../cluster-options.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import { filePki, memoryPki } from '../pki/pki.ts'
-import { recordServiceRange } from '../service-range.ts'
 import { component } from './component.ts'
 
 export const store = component({

@@ -1,6 +1,6 @@
 /** The manager's port: its certificate, authentication and authorization, from the flags. */
 import { managerAgent } from '../../controllers/index.ts'
-import { machineHosts } from '../addresses.ts'
+import { machineHosts } from '../addresses/addresses.ts'
 import { type ComponentAccessOptions, serveWithAccess } from '../component-server/component-access.ts'
 import type { ComponentServer } from '../component-server/index.ts'
 import { readAuthorities, readIdentity } from '../credentials/identity-files.ts'

@@ -7,7 +7,7 @@ import { bearerToken } from '../../client/connection/credentials/credentials.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import type { Access } from '../../kubeconfig/kubeconfig.ts'
 import type { IngressOptions, RunningIngress } from '../../network/ingress/ingress.ts'
-import { machineHosts } from '../addresses.ts'
+import { machineHosts } from '../addresses/addresses.ts'
 import { ingressUser } from './messages.ts'
 
 /** The options of the ingress proxy. */

@@ -4,7 +4,7 @@ import { type FlagSet, type FlagType, works } from '../../apiserver/serving-flag
 import { flagsHelp } from '../../apiserver/serving-flags/help.ts'
 import { type FlagValues, parseFlags } from '../../apiserver/serving-flags/parse.ts'
 import { global, logs } from '../../apiserver/serving-flags/table/every-component.ts'
-import { type ConfigFlag, fieldsOfFlags } from '../configuration-flags.ts'
+import { type ConfigFlag, fieldsOfFlags } from '../options/configuration-flags.ts'
 import type { WrittenProxyConfiguration } from './configuration/shape.ts'
 
 const of = (name: string, type: FlagType, field: string, help: string, usual?: string, why?: string): ConfigFlag => ({

@@ -15,7 +15,7 @@ import {
   runScheduler,
   type SchedulerConfiguration,
 } from '../../scheduler/index.ts'
-import { machineHosts } from '../addresses.ts'
+import { machineHosts } from '../addresses/addresses.ts'
 import { serveWithAccess } from '../component-server/component-access.ts'
 import { type ComponentServer, serveComponent } from '../component-server/index.ts'
 import { readIdentity } from '../credentials/identity-files.ts'

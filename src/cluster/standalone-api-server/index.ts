@@ -7,7 +7,7 @@ import { signedToken } from '../../apiserver/authentication/service-accounts/sig
 import type { OtherStore } from '../../apiserver/server.ts'
 import { defaultServiceRange } from '../../apiserver/services/ranges/address-range.ts'
 import type { Store } from '../../storage/store.ts'
-import { localUrl, serverHosts } from '../addresses.ts'
+import { localUrl, serverHosts } from '../addresses/addresses.ts'
 import { readIdentity } from '../credentials/identity-files.ts'
 import { defaultIssuer } from '../credentials/service-account-keys.ts'
 import { serviceAccountKey } from '../pki/pki.ts'

@@ -1,8 +1,8 @@
 /** `t8s image build`: builds an image from a Dockerfile, or from a folder with a root file system. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { ExplainedError } from '../../../lib/explained-error.ts'
-import { imageSourceFlag } from '../../flags/image-source-flag.ts'
-import { collect, type RegistryFlags, registrySettings, withRegistryOptions } from '../../flags/registry-flags.ts'
+import { imageSourceFlag } from '../../flags/nodes/image-source-flag.ts'
+import { collect, type RegistryFlags, registrySettings, withRegistryOptions } from '../../flags/nodes/registry-flags.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
 import { runsAsOwnRoot } from '../../running/without-root.ts'
 import { imageRootOption, type Store, type StoreFlags, withStore } from './store-option.ts'

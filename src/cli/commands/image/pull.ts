@@ -1,6 +1,6 @@
 /** `t8s image pull`: pulls an image with the logins of Docker. */
 import { Command } from 'commander'
-import { type RegistryFlags, registrySettings, withRegistryOptions } from '../../flags/registry-flags.ts'
+import { type RegistryFlags, registrySettings, withRegistryOptions } from '../../flags/nodes/registry-flags.ts'
 import { imageRootOption, type StoreFlags, withStore } from './store-option.ts'
 
 interface PullFlags extends StoreFlags, RegistryFlags {

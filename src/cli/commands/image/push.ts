@@ -1,6 +1,6 @@
 /** `t8s image push`: pushes an image with the logins of Docker. */
 import { Command } from 'commander'
-import { collect } from '../../flags/registry-flags.ts'
+import { collect } from '../../flags/nodes/registry-flags.ts'
 import { imageRootOption, type StoreFlags, withStore } from './store-option.ts'
 
 interface PushFlags extends StoreFlags {

@@ -4,7 +4,7 @@ import { standardLog } from '../../../lib/log/log.ts'
 import { releaseMemoryWhenIdle } from '../../../lib/process/memory/release-memory.ts'
 import { tuneAfterStart } from '../../../lib/process/memory/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
-import { type JoinFlags, joinFlags, joinOptions } from '../../flags/join-flags.ts'
+import { type JoinFlags, joinFlags, joinOptions } from '../../flags/nodes/join-flags.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
 
 const examples = `

@@ -17,8 +17,8 @@ import {
   givenControllerFlags,
 } from '../../flags/component-options.ts'
 import { clusterIngress } from '../../flags/ingress-flags.ts'
-import { simulatedNodes } from '../../flags/node-flags.ts'
-import { realNode } from '../../flags/real-node-flags.ts'
+import { simulatedNodes } from '../../flags/nodes/node-flags.ts'
+import { realNode } from '../../flags/nodes/real-node-flags.ts'
 import { type UpFlags, upFlags } from '../../flags/up-flags.ts'
 import { clusterPlace, withMemoryDefaults } from '../../running/cluster-place.ts'
 import { type StartObjects, startObjects } from '../../running/start-objects.ts'
@@ -201,7 +201,7 @@ const needsScheduler = ({ scheduler, schedulerConfig }: UpFlags, nodes: number |
 async function givenLogFormat(apiServerFlags: readonly string[]): Promise<LogFormat | undefined> {
   if (!apiServerFlags.some((flag) => flag.startsWith('--logging-format='))) return undefined
   const [{ parseApiServerFlags: parsedFlags }, { logFormatOf }] = await Promise.all([
-    import('../../../cluster/cluster-flags.ts'),
+    import('../../../cluster/options/cluster-flags.ts'),
     import('../../../apiserver/serving-flags/index.ts'),
   ])
   return logFormatOf(await parsedFlags(apiServerFlags))

@@ -4,7 +4,7 @@ import type { FlagType } from '../../../apiserver/serving-flags/flag.ts'
 import { FlagError, type FlagValues } from '../../../apiserver/serving-flags/parse.ts'
 import { idleReason } from '../../../kubelet/configuration/idle-fields.ts'
 import type { WrittenConfiguration, WrittenTaint } from '../../../kubelet/configuration/shape.ts'
-import { type ConfigFlag, fieldsOfFlags } from '../../configuration-flags.ts'
+import { type ConfigFlag, fieldsOfFlags } from '../../options/configuration-flags.ts'
 
 const of = (name: string, type: FlagType, field: string, help: string, usual?: string): ConfigFlag => ({
   name,
