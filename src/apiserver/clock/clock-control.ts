@@ -24,14 +24,18 @@ export interface Activity {
   readonly revision: number
 }
 
-/** Longest time in ms for one step: longer ones are continued by their client, before its request times out. */
-const maxStepMs = 5_000
+/** How long a request works on a step, in ms: its client continues longer ones, before a request times out. */
+const maxWorkMs = 5_000
 /**
  * Alarms that are closer to each other than this part of a step are rung together, and never further apart than
  * `maxSliceMs`: nodes have to renew their leases in between.
  */
 const slicesPerStep = 2_000
 const maxSliceMs = 20_000
+/** The path of the clock of a cluster. */
+export const clockPath = '/debug/clock'
+/** The longest step, in ms: ten years. */
+export const maxStepMs = 10 * 365 * 24 * 3_600_000
 /** The highest speed: what is late by a moment of the machine is late by much more in the cluster. */
 export const maxSpeed = 1_000
 
@@ -69,7 +73,7 @@ export class ClockControl {
   step(ms: number): Promise<StepResult> {
     return this.#then(async () => {
       const slice = Math.min(maxSliceMs, ms / slicesPerStep)
-      const until = performance.now() + maxStepMs
+      const until = performance.now() + maxWorkMs
       this.#clock.move(0, 0)
       let remainingMs = ms
       try {

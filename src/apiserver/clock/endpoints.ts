@@ -5,7 +5,7 @@
 import { badRequest, methodNotAllowed, StatusError } from '../../machinery/status-error.ts'
 import { json, pageNotFound, type Request, type Response } from '../http/exchange.ts'
 import { decodeBody, type Fields } from '../request/bodies/decode-fields.ts'
-import { type ClockControl, type ClockState, maxSpeed } from './clock-control.ts'
+import { type ClockControl, type ClockState, clockPath, maxSpeed, maxStepMs } from './clock-control.ts'
 
 /** The clock of a cluster without control: `reason` says why it cannot be moved. */
 export interface FixedClock {
@@ -13,10 +13,6 @@ export interface FixedClock {
   state(): ClockState
 }
 
-export const clockPath = '/debug/clock'
-
-/** The longest step, in ms: ten years. */
-const maxStepMs = 10 * 365 * 24 * 3_600_000
 const noFields: Fields = {}
 
 /** Answers the paths of the clock; undefined for other paths. */

@@ -1,5 +1,6 @@
 /** The bodies of requests: recorded when they are read, which faults and endpoints may both do. */
-import type { Request } from '../http/exchange.ts'
+import type { Request, Response } from '../http/exchange.ts'
+import type { RequestFacts } from './request-facts.ts'
 
 /** The part of a body that is known once it was read. */
 export interface RecordedBody {
@@ -30,6 +31,20 @@ export class RecordedBodies {
 
   of(request: Request): RecordedBody {
     return this.#bodies.get(request) ?? nothing
+  }
+
+  /** The facts of an answered request, with the name of an object that it creates. */
+  factsOf(request: Request, response: Response): RequestFacts {
+    const { verb, group, resource, subresource, namespace } = request.info
+    const contentType = request.header('content-type')
+    return {
+      ...{ verb, method: request.method, group, resource, subresource, namespace, name: this.nameOf(request) },
+      path: request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path,
+      user: request.user?.name ?? '',
+      userAgent: request.header('user-agent') ?? '',
+      code: response.status,
+      ...(contentType && { contentType }),
+    }
   }
 
   /** The name in the path, or that of the object that is created. */

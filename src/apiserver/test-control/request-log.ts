@@ -1,33 +1,19 @@
 /** The latest requests of a server, for the assertions of tests. */
 import type { Request, Response } from '../http/exchange.ts'
 import type { RecordedBodies } from './recorded-bodies.ts'
+import type { RequestFacts } from './request-facts.ts'
 import { isOfTestKit } from './request-match.ts'
 
 /** One request and its answer. */
-export interface LoggedRequest {
+export interface LoggedRequest extends RequestFacts {
   /** Increases from request to request, in the order in which they were answered. */
   readonly number: number
   /** The time of arrival (RFC 3339). */
   readonly time: string
-  readonly verb: string
-  readonly method: string
-  /** With the query. */
-  readonly path: string
-  readonly group: string
-  readonly resource: string
-  readonly subresource: string
-  readonly namespace: string
-  /** Of the object in the path or, for a create, in the body. */
-  readonly name: string
-  /** Empty if the credentials were rejected. The impersonated user, if any. */
-  readonly user: string
-  readonly userAgent: string
-  readonly code: number
   /** Time until the response began, in ms. */
   readonly durationMs: number
   /** The number of the fault that hit it. */
   readonly fault?: number
-  readonly contentType?: string
   /** The body as text, cut off after 64 KiB; only if it was read, and the log is asked for bodies. */
   readonly body?: string
 }
@@ -66,22 +52,14 @@ export class RequestLog {
   end(request: Request, response: Response): void {
     if (isOfTestKit(request)) return
     const { text } = this.#bodies.of(request)
-    const { info, method, rawQuery } = request
-    const { verb, group, resource, subresource, namespace } = info
     const durationMs = performance.now() - request.received
     const fault = this.#hits.get(request)
-    const contentType = request.header('content-type')
     this.#entries.push({
       number: ++this.#last,
       time: new Date(this.#now() - durationMs).toISOString(),
-      ...{ verb, method, path: rawQuery ? `${request.path}?${rawQuery}` : request.path },
-      ...{ group, resource, subresource, namespace, name: this.#bodies.nameOf(request) },
-      user: request.user?.name ?? '',
-      userAgent: request.header('user-agent') ?? '',
-      code: response.status,
+      ...this.#bodies.factsOf(request, response),
       durationMs: Math.round(durationMs * 10) / 10,
       ...(fault !== undefined && { fault }),
-      ...(contentType && { contentType }),
       text,
     })
     this.#bodyLength += text.length

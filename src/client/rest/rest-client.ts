@@ -22,18 +22,7 @@ import type {
 } from './request-options.ts'
 import { openStream, readBody, sendAndRead, statusError } from './response.ts'
 
-export type {
-  ApplyOptions,
-  DeleteOptions,
-  Identity,
-  ListOptions,
-  ObjectList,
-  PageOptions,
-  PatchType,
-  WatchEvent,
-  WatchOptions,
-  WriteOptions,
-} from './request-options.ts'
+export type * from './request-options.ts'
 
 const patchTypes: Readonly<Record<PatchType, string>> = {
   json: 'application/json-patch+json',

@@ -1,5 +1,5 @@
 /** The clock of a cluster for programs: `cluster.clock`. */
-import { type ClockControl, maxSpeed } from '../../apiserver/clock/clock-control.ts'
+import { type ClockControl, maxSpeed, maxStepMs } from '../../apiserver/clock/clock-control.ts'
 import type { Clock } from '../../lib/clock/clock.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
@@ -54,9 +54,6 @@ export function clusterClock(time: Pick<Clock, 'now'>, give: (order: ClockOrder)
     },
   }
 }
-
-/** Ten years. */
-const maxStepMs = 10 * 365 * 24 * 3_600_000
 
 /** Carries out an order. Rejects with an ExplainedError if there is no control, for the given reason. */
 export async function moveClock(

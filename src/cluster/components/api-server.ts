@@ -24,7 +24,6 @@ type Needs =
   | 'etcd'
   | 'flagged'
   | 'clock'
-  | 'etcd'
   | 'store'
   | 'otherStores'
   | 'pki'
@@ -45,7 +44,6 @@ export const apiServer = component({
     'etcd',
     'flagged',
     'clock',
-    'etcd',
     'store',
     'otherStores',
     'pki',

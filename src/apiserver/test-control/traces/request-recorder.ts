@@ -112,23 +112,16 @@ export class RequestRecorder {
 
   #entryOf(request: Request, response: Response): Entry {
     const { bodies, faultOf, now } = this.#options
-    const { verb, group, resource, subresource, namespace } = request.info
     const impersonator = this.#impersonators.get(request)
     const fault = faultOf(request)
-    const contentType = request.header('content-type')
     const responseType = response.headers['content-encoding'] ?? response.headers['content-type']
     return {
       request: {
         number: ++this.#last,
         time: Math.round(now() - (performance.now() - request.received)),
-        ...{ verb, method: request.method, group, resource, subresource, namespace, name: bodies.nameOf(request) },
-        path: request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path,
-        user: request.user?.name ?? '',
+        ...bodies.factsOf(request, response),
         ...(impersonator !== undefined && { impersonator, groups: request.user?.groups ?? [] }),
-        userAgent: request.header('user-agent') ?? '',
-        code: response.status,
         ...(fault !== undefined && { fault }),
-        ...(contentType && { contentType }),
         requestBytes: request.bodyBytes ?? 0,
         responseType: typeof responseType === 'string' ? responseType : undefined,
       },

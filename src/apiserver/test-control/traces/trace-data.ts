@@ -1,4 +1,5 @@
 /** The content of a trace: what a server did during a test. Its page in the browser reads it. */
+import type { RequestFacts } from '../request-facts.ts'
 
 /** A text, without secret values. */
 export interface TracedBody {
@@ -10,36 +11,21 @@ export interface TracedBody {
   readonly omitted?: string
 }
 
-/** One request and its answer. */
-export interface TracedRequest {
+/** One request and its answer. The name may be that of the created object in the answer. */
+export interface TracedRequest extends RequestFacts {
   readonly number: number
   /** The time of arrival, in ms since 1970. */
   readonly time: number
-  readonly verb: string
-  readonly method: string
-  /** With the query. */
-  readonly path: string
-  readonly group: string
-  readonly resource: string
-  readonly subresource: string
-  readonly namespace: string
-  /** Of the object in the path or, for a create, in the body or in the answer. */
-  readonly name: string
-  /** Empty if the credentials were rejected. The impersonated user, if any. */
-  readonly user: string
   /** The groups of an impersonated user. */
   readonly groups?: readonly string[]
   /** The user who impersonates. */
   readonly impersonator?: string
-  readonly userAgent: string
-  readonly code: number
   /** In ms: until the answer began; for streams until their end. Absent while a stream is open. */
   readonly durationMs?: number
   /** The number of events that a watch has sent. */
   readonly events?: number
   /** The number of the fault that hit it. */
   readonly fault?: number
-  readonly contentType?: string
   readonly request?: TracedBody
   readonly response?: TracedBody
   /** The revision that it wrote, if its answer has one. */

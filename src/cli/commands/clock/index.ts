@@ -1,6 +1,6 @@
 /** `t8s clock`: shows and moves the clock of a cluster. */
 import { Command, InvalidArgumentError } from 'commander'
-import type { ClockState, StepResult } from '../../../apiserver/clock/clock-control.ts'
+import { type ClockState, clockPath, type StepResult } from '../../../apiserver/clock/clock-control.ts'
 import type { Client } from '../../../client/connection/connect-to.ts'
 import { clusterEnvironment } from '../../../kubeconfig/find-cluster.ts'
 import { parseDurationMs } from '../../../lib/duration.ts'
@@ -18,45 +18,36 @@ Examples:
 Leases, CronJobs, times to live, back-offs and simulated nodes follow the clock.
 Other programs, certificates and real nodes do not (docs/clock.md).`
 
-const path = '/debug/clock'
-
 export function clockCommand(): Command {
   const clock = new Command('clock')
     .description('show, pause, step or speed up the clock of a cluster')
     .addHelpText('after', examples)
-    .action((flags: ContextFlags) => withCluster(flags, (client) => client.read<ClockState>(path)))
-  const add = (command: Command): Command => {
-    for (const flag of contextFlags()) command.addOption(flag)
-    return command
-  }
-  add(clock)
-  for (const [name, what] of [
-    ['pause', 'stop the clock'],
-    ['resume', 'let the clock go on at its usual speed'],
-  ] as const)
-    add(clock.command(name).description(what)).action((_flags: ContextFlags, command: Command) =>
-      withCluster(command.optsWithGlobals(), (client) => client.request<ClockState>('POST', `${path}/${name}`)),
-    )
-  add(
-    clock
-      .command('step')
-      .argument('<DURATION>', 'how far to move the clock: 90s, 1h30m', duration)
-      .description('move the clock forward, and wait until what is due has been done'),
-  ).action((ms: number, _flags: ContextFlags, command: Command) =>
-    withCluster(command.optsWithGlobals(), (client) => step(client, ms)),
+  does(clock, (client) => client.read(clockPath))
+  does(clock.command('pause').description('stop the clock'), (client) => order(client, 'pause'))
+  does(clock.command('resume').description('let the clock go on at its usual speed'), (client) =>
+    order(client, 'resume'),
   )
-  add(
-    clock
-      .command('speed')
-      .argument('<FACTOR>', 'how much faster than the clock of the machine: above 0, up to 1000', Number)
-      .description('let the clock run faster, or slower'),
-  ).action((speed: number, _flags: ContextFlags, command: Command) =>
-    withCluster(command.optsWithGlobals(), (client) =>
-      client.request<ClockState>('POST', `${path}/speed`, { body: { speed } }),
-    ),
-  )
+  const stepCommand = clock
+    .command('step')
+    .argument('<DURATION>', 'how far to move the clock: 90s, 1h30m', duration)
+    .description('move the clock forward, and wait until what is due has been done')
+  does(stepCommand, step)
+  const speedCommand = clock
+    .command('speed')
+    .argument('<FACTOR>', 'how much faster than the clock of the machine: above 0, up to 1000', Number)
+    .description('let the clock run faster, or slower')
+  does(speedCommand, (client, speed) => order(client, 'speed', { speed }))
   return clock
 }
+
+/** Sets what a command does, with its argument if it has one. The command shows the clock afterwards. */
+function does(command: Command, act: (client: Client, argument: number) => Promise<ClockState>): void {
+  for (const flag of contextFlags()) command.addOption(flag)
+  command.action(() => withCluster(command.optsWithGlobals(), (client) => act(client, command.processedArgs[0])))
+}
+
+const order = <T extends ClockState>(client: Client, action: string, body?: object): Promise<T> =>
+  client.request<T>('POST', `${clockPath}/${action}`, { body })
 
 function duration(text: string): number {
   const ms = parseDurationMs(text)
@@ -69,7 +60,7 @@ async function step(client: Client, ms: number): Promise<ClockState> {
   const progress = new ProgressLine(process.stderr)
   try {
     for (let left = ms; ; ) {
-      const state = await client.request<StepResult>('POST', `${path}/step`, { body: { ms: left } })
+      const state = await order<StepResult>(client, 'step', { ms: left })
       left = state.remainingMs
       if (left <= 0) return state
       progress.showSteps('seconds', Math.floor((ms - left) / 1000), Math.ceil(ms / 1000))
